@@ -1,0 +1,235 @@
+"""Story Bibles: what is true in a setting, as data (LudicMetrics §4.5).
+
+A bible is a folder with a `bible.yaml`, or with one folder a version (`v1`, `v2`, …) that each hold one. Its nodes are
+factions, locations, deities, history and rules. A rule forbids a practice in places, or wherever a faction holds sway.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from ludic_deepeval.errors import InputError, shown
+from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
+from ludic_deepeval.ledger import MAX_ITEMS, Event, Flag, Frozen, Id, SchemaVersion, Text, load_model
+from ludic_deepeval.text import name_key
+
+FILE: Final = "bible.yaml"
+_REFERENCE: Final = re.compile(r"([\w-]+)(?:@(v\d+))?\Z")
+_VERSION: Final = re.compile(r"v(\d+)\Z")
+
+NodeKind: TypeAlias = Literal["factions", "locations", "deities", "history", "rules"]
+KINDS: Final[tuple[NodeKind, ...]] = ("factions", "locations", "deities", "history", "rules")
+
+
+class Node(Frozen):
+    """Anything that a bible knows by name."""
+
+    id: Id
+    name: Text
+    aliases: tuple[Text, ...] = ()
+    text: Text
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name and every alias."""
+        return (self.name, *self.aliases)
+
+
+class Location(Node):
+    """A place, and the faction that it belongs to."""
+
+    allegiance: Id | None = None
+
+
+class Rule(Node):
+    """A practice that is forbidden in `places`, or in every place of an `allegiance`, or everywhere.
+
+    With `openly` (the default) only what is done in the open breaks it; a secret is a hook and no fault.
+    """
+
+    practice: Text
+    places: tuple[Id, ...] = ()
+    allegiance: Id | None = None
+    openly: Flag = True
+
+
+_Many = Field(max_length=MAX_ITEMS)
+
+
+class Bible(Frozen):
+    """One version of one setting."""
+
+    schema_version: SchemaVersion
+    id: Id
+    name: Text
+    version: Text = "v1"
+    language: Text = "en"
+    factions: Annotated[tuple[Node, ...], _Many] = ()
+    locations: Annotated[tuple[Location, ...], _Many] = ()
+    deities: Annotated[tuple[Node, ...], _Many] = ()
+    history: Annotated[tuple[Node, ...], _Many] = ()
+    rules: Annotated[tuple[Rule, ...], _Many] = ()
+
+    @model_validator(mode="after")
+    def _references(self) -> Self:
+        seen: dict[str, str] = {}
+        for kind, index, node in self.nodes():
+            for name in {name_key(node.id), *map(name_key, node.names)}:
+                if seen.setdefault(name, node.id) != node.id:
+                    found = f"{shown(name)} is also a name of '{seen[name]}'; allowed: ids and names of one node only"
+                    raise ValueError(f"@{kind}[{index}]@{found}")
+        factions = {node.id for node in self.factions}
+        locations = {node.id for node in self.locations}
+        wanted: list[tuple[str, str | None, set[str], str]] = []
+        for index, place in enumerate(self.locations):
+            wanted.append((f"locations[{index}].allegiance", place.allegiance, factions, "factions"))
+        for index, rule in enumerate(self.rules):
+            wanted.append((f"rules[{index}].allegiance", rule.allegiance, factions, "factions"))
+            wanted += [
+                (f"rules[{index}].places", place_id, locations, "locations") for place_id in rule.places
+            ]
+        for path, found_id, known, kind_name in wanted:
+            if found_id is not None and found_id not in known:
+                allowed = ", ".join(sorted(known)) or "there are none"
+                raise ValueError(f"@{path}@{shown(found_id)} is none of the {kind_name}; allowed: {allowed}")
+        return self
+
+    def nodes(self) -> Iterator[tuple[NodeKind, int, Node]]:
+        """Yield every node as (kind, index, node)."""
+        for kind in KINDS:
+            for index, node in enumerate(getattr(self, kind)):
+                yield kind, index, node
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every name and alias of factions, locations, deities and history; rules are laws, not entities."""
+        return tuple(name for kind, _, node in self.nodes() if kind != "rules" for name in node.names)
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[NodeKind, Node]]:
+        return {
+            name_key(name): (kind, node) for kind, _, node in self.nodes() for name in (node.id, *node.names)
+        }
+
+    def find(self, name: str) -> tuple[NodeKind, Node] | None:
+        """Return the node that an id, name or alias means, whatever its case and articles."""
+        return self._by_name.get(name_key(name))
+
+    def location(self, name: str | None) -> Location | None:
+        """Return the location that a name means, or None."""
+        found = self.find(name) if name else None
+        return found[1] if found and isinstance(found[1], Location) else None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkageSupport:
+    """What an event's linkage score rests on.
+
+    Attributes:
+        event: The event's id.
+        linkage: Its score V, None when it has none.
+        supported: Nodes that the event names, as (kind, node id, the words that name it).
+        unknown: Locations and factions given by the event that the bible does not have.
+    """
+
+    event: str
+    linkage: int | None
+    supported: tuple[tuple[NodeKind, str, str], ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def kinds(self) -> frozenset[NodeKind]:
+        """The kinds of node named; §3.5 scores an event high that names a faction, a location and a precedent."""
+        return frozenset(kind for kind, _, _ in self.supported)
+
+
+def linkage_support(event: Event, bible: Bible) -> LinkageSupport:
+    """Say which named entities of the bible an event's linkage (V, §3.5) rests on.
+
+    Looks at the event's `location` and `factions`, and for names in its summary and quotes. It judges nothing: a
+    linkage of 9 that rests on no node is for a reader to see.
+    """
+    supported: dict[str, tuple[NodeKind, str, str]] = {}
+    unknown: list[str] = []
+    for given in filter(None, (event.location, *event.factions)):
+        found = bible.find(given)
+        if found is None:
+            unknown.append(given)
+        else:
+            supported.setdefault(found[1].id, (found[0], found[1].id, given))
+    for text in (event.summary, *(item.quote for item in event.evidence)):
+        padded = f" {name_key(text)} "
+        for kind, _, node in bible.nodes():
+            for name in node.names:
+                key = name_key(name)
+                if f" {key} " in padded or f" {key}s " in padded or (not key.isascii() and key in padded):
+                    supported.setdefault(node.id, (kind, node.id, name))
+    return LinkageSupport(event.id, event.linkage, tuple(sorted(supported.values())), tuple(unknown))
+
+
+def load_bible(folder: Path, version: str | None = None) -> Bible:
+    """Load a bible from its folder: `bible.yaml` in it, or in the newest (or the named) version folder.
+
+    Raises:
+        InputError: No bible there, or one that is malformed; names file, place, what was found and what is allowed.
+    """
+    path = folder / FILE
+    if version is not None or not path.is_file():
+        versions = _versions(folder)
+        if version is not None and version not in versions:
+            raise InputError(
+                folder, f"no version {shown(version)}", allowed=", ".join(versions) or "there are no versions"
+            )
+        if not versions:
+            raise InputError(
+                folder, "no Story Bible here", allowed=f"a folder with {FILE}, or with v1/{FILE}"
+            )
+        path = folder / (version or versions[-1]) / FILE
+    data = load_yaml(decode(read_bytes(path, limit=MAX_YAML_BYTES), path), path)
+    if not isinstance(data, dict):
+        raise InputError(
+            path, f"found {shown(data)}", allowed="a mapping with schema_version, id, name and nodes"
+        )
+    return load_model(Bible, data, path)
+
+
+def _versions(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        raise InputError(folder, "no such folder")
+    named = [path.name for path in folder.iterdir() if _VERSION.match(path.name) and (path / FILE).is_file()]
+    return sorted(named, key=lambda name: int(name[1:]))
+
+
+def resolve_bible(reference: str, start: Path, file: object) -> Path:
+    """Find the folder of the bible that a story names: `bible/<name>` in its own folder or any above.
+
+    Args:
+        reference: `faerun`, or `faerun@v1` for a version; never a path, since stories come from anybody.
+        start: The story's folder.
+        file: The story, for errors.
+    """
+    match = _REFERENCE.match(reference)
+    if not match:
+        raise InputError(
+            file,
+            f"found {shown(reference)}",
+            where="bible",
+            allowed="a name such as faerun or faerun@v1, not a path",
+        )
+    name, version = match.groups()
+    resolved = start.resolve()
+    for folder in (resolved, *resolved.parents):
+        for found in (folder / "bible" / name, folder / name if folder.name == "bible" else None):
+            if found is not None and found.is_dir() and ((found / FILE).is_file() or _versions(found)):
+                return found / version if version else found
+    raise InputError(
+        file,
+        f"no Story Bible called {shown(name)}",
+        where="bible",
+        allowed=f"a folder bible/{name} beside the story or above it",
+    )

@@ -1,0 +1,376 @@
+"""Paths in, findings out: what the command, the hook, the pytest plugin and the action all call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ludic_deepeval.bible import Bible, load_bible, resolve_bible
+from ludic_deepeval.consistency import ConsistencyReport, check_consistency
+from ludic_deepeval.errors import InputError, StaleError
+from ludic_deepeval.findings import Finding, Placer, Severity, of_consistency, of_lock, of_play
+from ludic_deepeval.ledger import FactLedger
+from ludic_deepeval.lockfile import Lockfile, load_lockfile, verify
+from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.policy import Policy, find_policy
+from ludic_deepeval.scoring import ScoreCard, score_ledger
+from ludic_deepeval.sources import Story, find_stories, read_story
+from ludic_deepeval.sources.markdown import meets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+State: TypeAlias = Literal["read", "unread", "unscored"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A story with its ledger, ready to be judged.
+
+    Attributes:
+        ledger: The recorded ledger with the front matter's background log in it.
+        card: Its scores.
+        consistency: Its contradictions.
+        names: The bible's names, which the scores were computed with.
+    """
+
+    ledger: FactLedger
+    card: ScoreCard
+    consistency: ConsistencyReport
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StoryResult:
+    """The verdict on one story.
+
+    Attributes:
+        path: The file as it was given.
+        id: The story's id.
+        title: Its title, or its id.
+        profile: The profile it was judged under.
+        state: `read`; `unread` (no ledger, or prose nobody has read); `unscored` (the gate could not be measured).
+        outcome: The reading, or why there is none.
+        findings: All there is to tell, errors first, then by place.
+        holds: Whether it is what is expected of it: its front matter's `expect`, or by default no contradiction and
+            nothing of the policy's `fail_on`. False when it is not read or not scored.
+        unscored: Why the state is not `read`.
+    """
+
+    path: Path
+    id: str
+    title: str
+    profile: str
+    state: State
+    outcome: Outcome[Reading]
+    findings: tuple[Finding, ...]
+    holds: bool
+    unscored: Unscored | None = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict on many stories.
+
+    Attributes:
+        stories: In the order in which they were found.
+        errors: Files that could not be used; they make the exit code 2.
+        allow_unread: Whether unread and unscored stories are let through.
+    """
+
+    stories: tuple[StoryResult, ...]
+    errors: tuple[InputError, ...] = ()
+    allow_unread: bool = False
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many stories, passed, failed, unread and unscored; the last four add up to the first."""
+        read = [story for story in self.stories if story.state == "read"]
+        return {
+            "stories": len(self.stories),
+            "passed": sum(story.holds for story in read),
+            "failed": sum(not story.holds for story in read),
+            "unread": sum(story.state == "unread" for story in self.stories),
+            "unscored": sum(story.state == "unscored" for story in self.stories),
+        }
+
+    @property
+    def exit_code(self) -> int:
+        """0 holds, 1 something falls short, 2 an input is wrong."""
+        if self.errors:
+            return 2
+        summary = self.summary
+        apart = 0 if self.allow_unread else summary["unread"] + summary["unscored"]
+        return 1 if summary["failed"] + apart else 0
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a story, floats for figures and missing values for what was not measured (needs pandas)."""
+        import pandas as pd  # noqa: PLC0415  # an extra
+
+        rows: list[dict[str, Any]] = []
+        for story in self.stories:
+            row: dict[str, Any] = {
+                "path": str(story.path),
+                "id": story.id,
+                "profile": story.profile,
+                "state": story.state,
+            }
+            if isinstance(story.outcome, Scored):
+                row |= figures(story.outcome.value)
+            rows.append(row | {"holds": story.holds})
+        return pd.DataFrame(rows)
+
+
+def figures(reading: Reading) -> dict[str, Any]:
+    """The figures of one reading as plain values, None where unmeasured."""
+    card = reading.card
+
+    def edge(value: object) -> Any:
+        return None if isinstance(value, Unscored) else float(value) if isinstance(value, Fraction) else value
+
+    return {
+        "lpi": edge(card.lpi),
+        **{name: edge(value) for name, value in card.components.items()},
+        "pcv": edge(card.pcv),
+        "tier": edge(card.tier),
+        "quadrant": edge(card.quadrant),
+        "gate": None if isinstance(card.gate, Unscored) else card.gate.passed,
+        "consistency": reading.consistency.score,
+        "faults": len(reading.consistency.faults),
+    }
+
+
+class Checker:
+    """Judges stories under one configuration; bibles are loaded once.
+
+    Args:
+        policy: The policy for every story; None looks for each story's own (`find_policy`).
+        profile: A profile that overrides the stories' own.
+    """
+
+    def __init__(self, policy: Policy | None = None, *, profile: str | None = None) -> None:
+        self._policy = policy
+        self._profile = profile
+        self._bibles: dict[Path, Bible] = {}
+        self._policies: dict[Path, Policy] = {}
+
+    def policy_for(self, story: Story) -> Policy:
+        """The policy that a story is judged under: profile of the call, of the story, of the configuration."""
+        policy = self._policy
+        if policy is None:
+            folder = story.path.absolute().parent
+            if folder not in self._policies:
+                self._policies[folder] = find_policy(folder)[0]
+            policy = self._policies[folder]
+        return policy.with_profile(self._profile or story.front.profile)
+
+    def bible_for(self, story: Story) -> Bible | None:
+        """The bible that the front matter names."""
+        if story.front.bible is None:
+            return None
+        folder = resolve_bible(story.front.bible, story.path.absolute().parent, story.path)
+        if folder not in self._bibles:
+            self._bibles[folder] = load_bible(folder)
+        return self._bibles[folder]
+
+    def read(self, story: Story, lock: Lockfile) -> Reading:
+        """Score a story by its lockfile, which must be fresh."""
+        return self.read_ledger(story, lock.ledger)
+
+    def read_ledger(self, story: Story, ledger: FactLedger) -> Reading:
+        """Score a story by a ledger of it; the front matter's background log is added."""
+        bible = self.bible_for(story)
+        if story.front.background_log:
+            log = (*ledger.background_log, *story.front.background_log)
+            whole = ledger.model_copy(update={"background_log": log})
+            ledger = _validated(whole, story.path)
+        names = bible.names if bible else ()
+        card = score_ledger(ledger, self.policy_for(story), names=names)
+        return Reading(ledger, card, check_consistency(ledger, bible), names)
+
+    def check(self, path: Path) -> StoryResult:
+        """Judge one story.
+
+        Raises:
+            InputError: The story, its lockfile or its bible cannot be used.
+        """
+        story = read_story(path)
+        policy = self.policy_for(story)
+
+        def result(
+            state: State,
+            outcome: Outcome[Reading],
+            findings: list[Finding],
+            unscored: Unscored | None,
+            *,
+            holds: bool = False,
+        ) -> StoryResult:
+            ordered = tuple(
+                sorted(findings, key=lambda finding: (_RANK[finding.severity], finding.line, finding.column))
+            )
+            title = story.front.title or story.id
+            return StoryResult(
+                path, story.id, title, policy.profile, state, outcome, ordered, holds, unscored
+            )
+
+        placer = Placer(story.prose, None)
+        if not story.lockfile.is_file():
+            if not story.prose.body:
+                raise InputError(path, "no prose in this file", allowed="a story")
+            why = Unscored(
+                "unread", f"not read yet (no ledger). Mark it up: ludic annotate {path}. No AI needed."
+            )
+            return result("unread", why, [placer.at(0, "unread", "warning", why.reason)], why)
+        lock = load_lockfile(story.lockfile)
+        try:
+            verify(lock, story.prose, story.lockfile)
+        except StaleError:
+            why = Unscored("unread", f"changed since it was read. Move its marks along: ludic relock {path}")
+            return result("unread", why, [placer.at(0, "stale", "warning", why.reason)], why)
+        placer = Placer(story.prose, lock.ledger)
+        aside = list(of_lock(lock, placer, story.prose))
+        if lock.unread:
+            count = "a paragraph" if len(lock.unread) == 1 else f"{len(lock.unread)} paragraphs"
+            why = Unscored(
+                "unread",
+                f"{count} not read yet. Mark what is new: ludic annotate {path}; nothing to mark: ludic relock --read {path}",
+            )
+            return result("unread", why, aside, why)
+        if why_not := lock.too_little_grounded:
+            return result(
+                "unscored", why_not, [*aside, placer.at(0, "unscored", "warning", why_not.reason)], why_not
+            )
+        reading = self.read(story, lock)
+        findings, holds = _judge(story, reading, placer, self.bible_for(story))
+        findings += aside
+        if isinstance(reading.card.gate, Unscored):
+            gap = reading.card.gate
+            return result(
+                "unscored", Scored(reading), [*findings, placer.at(0, "unscored", "warning", gap.reason)], gap
+            )
+        return result("read", Scored(reading), findings, None, holds=holds)
+
+
+_RANK: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
+
+
+def _validated(ledger: FactLedger, path: Path) -> FactLedger:
+    """Check the ids of a ledger and a log that come from two files."""
+    taken = {event.id for event in ledger.events}
+    for entry in ledger.background_log:
+        if entry.id in taken:
+            raise InputError(
+                path,
+                f"the id '{entry.id}' is used twice",
+                where="background_log",
+                allowed="an id that no other event has",
+            )
+        taken.add(entry.id)
+    return ledger
+
+
+def _judge(story: Story, reading: Reading, placer: Placer, bible: Bible | None) -> tuple[list[Finding], bool]:
+    card, report, expect = reading.card, reading.consistency, story.front.expect
+    faults = list(of_consistency(report, placer, reading.ledger))
+    play = list(of_play(card, placer, reading.ledger, bible))
+    own_faults = expect is not None and (expect.consistency is not None or expect.faults is not None)
+    own_gate = expect is not None and (expect.gate is not None or expect.quadrant is not None)
+    failed = bool(faults) and not own_faults
+    if own_faults:
+        faults = [_softened(finding) for finding in faults]
+    if own_gate:
+        play = [_softened(finding) for finding in play]
+    elif "gate" in card.policy.fail_on and not isinstance(card.gate, Unscored) and not card.gate.passed:
+        failed = True
+    if "mysteries" in card.policy.fail_on and any(row.hole is False for row in card.mysteries):
+        failed = failed or expect is None or expect.rejected_mysteries is None
+    broken = [
+        placer.at(0, "expectation", "error", message) for message in (unmet(story, reading) if expect else ())
+    ]
+    return [*broken, *faults, *play], not (failed or broken)
+
+
+def _softened(finding: Finding) -> Finding:
+    return Finding(
+        finding.code, "note", f"{finding.message} (expected)", finding.line, finding.column, finding.quote
+    )
+
+
+def unmet(story: Story, reading: Reading) -> list[str]:
+    """Each expectation of the front matter that does not hold, as "expected X, got Y"."""
+    expect, card, report = story.front.expect, reading.card, reading.consistency
+    if expect is None:
+        return []
+    gate = card.gate
+    low: tuple[str, ...] = ()
+    if not isinstance(gate, Unscored):
+        low = tuple(reason.partition(" ")[0].lower() for reason in gate.reasons)
+    rejected = tuple(sorted(row.id for row in card.mysteries if row.hole is False))
+    compared: list[tuple[str, object, object]] = [
+        ("gate", expect.gate, None if isinstance(gate, Unscored) else ("pass" if gate.passed else "fail")),
+        ("reasons", expect.reasons and tuple(sorted(expect.reasons)), tuple(sorted(low))),
+        ("quadrant", expect.quadrant, card.quadrant),
+        ("tier", expect.tier, card.tier),
+        ("consistency", expect.consistency, report.score),
+        (
+            "faults",
+            expect.faults and tuple(sorted(expect.faults)),
+            tuple(sorted(fault.code for fault in report.faults)),
+        ),
+        (
+            "rejected_mysteries",
+            expect.rejected_mysteries and tuple(sorted(expect.rejected_mysteries)),
+            rejected,
+        ),
+    ]
+    broken = [
+        f"{name}: expected {_said(want)}, got {_said(got)}"
+        for name, want, got in compared
+        if want is not None and want != got
+    ]
+    for name, text, value in (("lpi", expect.lpi, card.lpi), ("pcv", expect.pcv, card.pcv)):
+        if text is not None and (isinstance(value, Unscored) or not meets(text, value)):
+            got = "nothing" if isinstance(value, Unscored) else f"{float(value):.6g}"
+            broken.append(f"{name}: expected {text}, got {got}")
+    return broken
+
+
+def _said(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "nothing" if value is None or isinstance(value, Unscored) else str(value)
+
+
+def check(
+    paths: list[Path],
+    *,
+    policy: Policy | None = None,
+    profile: str | None = None,
+    allow_unread: bool = False,
+    progress: Callable[[list[Path]], Any] = iter,
+) -> CheckResult:
+    """Judge every story that files and folders hold.
+
+    Args:
+        paths: Files and folders.
+        policy: One policy for all; by default each story's nearest `ludic.toml` or `pyproject.toml`.
+        profile: Overrides the stories' own.
+        allow_unread: Let unread and unscored stories through.
+        progress: Wraps the list of files while it is worked through.
+
+    Returns:
+        The results in stable order. A file that cannot be used is in `errors` and does not stop the others.
+
+    Raises:
+        InputError: A path that does not exist, or a folder without stories.
+    """
+    checker = Checker(policy, profile=profile)
+    stories: list[StoryResult] = []
+    errors: list[InputError] = []
+    for path in progress(find_stories(paths)):
+        try:
+            stories.append(checker.check(path))
+        except InputError as error:
+            errors.append(error)
+    return CheckResult(tuple(stories), tuple(errors), allow_unread)

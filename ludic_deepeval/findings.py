@@ -1,0 +1,175 @@
+"""What a score card and a consistency report mean to a writer: findings with a code, a place and a quote."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from ludic_deepeval.bible import Bible, linkage_support
+from ludic_deepeval.consistency import ConsistencyReport
+from ludic_deepeval.ledger import Extracted, FactLedger
+from ludic_deepeval.lockfile import Lockfile
+from ludic_deepeval.outcome import Unscored
+from ludic_deepeval.scoring import ScoreCard, decimal
+from ludic_deepeval.text import Prose
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+CODES: Final = {
+    "dead-then-active": "somebody dies and is alive or acting later",
+    "injury-vanished": "a permanent injury is gone",
+    "age-fell": "a stated age is lower than an earlier one",
+    "item-not-held": "a thing is used or lost while not held",
+    "skill-not-had": "a skill is used or lost while not had",
+    "against-log": "the prose contradicts the background log",
+    "lore-violation": "a law of the Story Bible is broken in the open",
+    "few-hooks": "too little is left open: LPI is below the gate",
+    "flat-events": "too little presses: PCV is below the gate",
+    "no-goal": "the protagonist pursues nothing",
+    "few-people": "fewer than three people have unfinished business with the protagonist",
+    "no-urgent-hook": "no open thread could drive the next scene",
+    "no-mystery": "nothing is left unexplained",
+    "too-many-mysteries": "more than three things are left unexplained",
+    "told-mystery": "a mystery names so much that it is an explanation",
+    "same-weight": "an event counts half, since two of its gravity are stronger",
+    "bare-linkage": "an event claims ties to the world that the Story Bible does not show",
+    "unread": "no ledger lies beside the story",
+    "stale": "the prose has changed since it was read",
+    "new-paragraph": "a paragraph that nobody has read",
+    "no-quote": "an item that rests on no words of the prose",
+    "unscored": "something could not be measured",
+    "expectation": "the story is not what its front matter expects",
+}
+_HIGH_LINKAGE: Final = 7
+_ENOUGH_PEOPLE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to tell a writer.
+
+    Attributes:
+        code: A key of `CODES`.
+        severity: error, warning or note.
+        message: One line.
+        line: Line of the stored file, from 1.
+        column: Column in it, in characters from 1.
+        quote: The words it is about; None when it is about the story as a whole.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    line: int
+    column: int
+    quote: str | None = None
+
+
+class Placer:
+    """Puts findings where their words stand."""
+
+    def __init__(self, prose: Prose, ledger: FactLedger | None) -> None:
+        self._prose = prose
+        self._items: dict[tuple[str, str], Extracted] = (
+            {(name, item.id): item for name, _, item in ledger.items()} if ledger else {}
+        )
+
+    def at(
+        self, offset: int, code: str, severity: Severity, message: str, quote: str | None = None
+    ) -> Finding:
+        """A finding at a body offset."""
+        place = self._prose.place(offset)
+        return Finding(code, severity, message, place.line, place.column, quote)
+
+    def on(self, name: str, item_id: str, code: str, severity: Severity, message: str) -> Finding:
+        """A finding on the first quote of an item."""
+        item = self._items.get((name, item_id))
+        if item is None or not item.evidence:
+            return self.at(0, code, severity, message)
+        return self.at(item.evidence[0].start, code, severity, message, item.evidence[0].quote)
+
+
+def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger) -> Iterator[Finding]:
+    """One error for each fault, at the later of its two events (the first, where the second is a rule or a log entry)."""
+    events = {event.id for event in ledger.events}
+    people = {npc.id for npc in ledger.npcs}
+    for fault in report.faults:
+        first, second = fault.events
+        if second in events or (second not in people and first in events):
+            yield placer.on(
+                "events", second if second in events else first, fault.code, "error", fault.message
+            )
+        else:
+            yield placer.on("npcs", second, fault.code, "error", fault.message)
+
+
+def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: Bible | None) -> Iterator[Finding]:
+    """Warnings where the gate is missed, with what is missing; notes where a mark looks doubtful."""
+    policy = card.policy
+    lpi_low = not isinstance(card.lpi, Unscored) and card.lpi < policy.lpi_gate
+    pcv_low = not isinstance(card.pcv, Unscored) and card.pcv < policy.pcv_threshold
+    if lpi_low and not isinstance(card.lpi, Unscored):
+        value, gate = decimal(card.lpi, policy.lpi_gate), decimal(policy.lpi_gate)
+        yield placer.at(
+            0, "few-hooks", "warning", f"too little is left open to play (LPI {value}, needs {gate})"
+        )
+        yield from _missing(card, placer, ledger)
+    if pcv_low and not isinstance(card.pcv, Unscored):
+        value, gate = (
+            decimal(card.pcv, policy.pcv_threshold, places=0),
+            decimal(policy.pcv_threshold, places=0),
+        )
+        yield placer.at(
+            0, "flat-events", "warning", f"too little presses on the next session (PCV {value}, needs {gate})"
+        )
+        for row in card.events:
+            if row.counted < row.raw:
+                message = f"counts half ({decimal(row.counted, places=0)} of {decimal(row.raw, places=0)}): two stronger events are as grave as this one"
+                yield placer.on("events", row.id, "same-weight", "warning", message)
+    for mystery in card.mysteries:
+        if mystery.hole is False and not isinstance(mystery.measured, Unscored):
+            named, tokens = mystery.measured.named, mystery.measured.tokens
+            message = f"tells too much to be a mystery: {len(named)} of {tokens} words are names or dates ({', '.join(named[:6])})"
+            yield placer.on("mysteries", mystery.id, "told-mystery", "warning", message)
+    if bible is not None:
+        for event in ledger.events:
+            support = linkage_support(event, bible)
+            if event.linkage is not None and event.linkage >= _HIGH_LINKAGE and not support.supported:
+                message = f"linkage {event.linkage}, but it names nothing of {bible.name}"
+                yield placer.on("events", event.id, "bare-linkage", "note", message)
+
+
+def _missing(card: ScoreCard, placer: Placer, ledger: FactLedger) -> Iterator[Finding]:
+    who = ledger.protagonist
+    counts = card.counts
+    if not counts.goals:
+        yield placer.at(0, "no-goal", "warning", f"{who} pursues nothing")
+    if counts.active < min(_ENOUGH_PEOPLE, card.policy.active_cap):
+        people = {0: "nobody has", 1: "only one person has"}.get(
+            counts.active, f"only {counts.active} people have"
+        )
+        yield placer.at(0, "few-people", "warning", f"{people} unfinished business with {who}")
+    if not counts.tiers[0]:
+        yield placer.at(0, "no-urgent-hook", "warning", "no open thread could drive the next scene")
+    if counts.holes == 0:
+        yield placer.at(0, "no-mystery", "warning", "nothing is left unexplained")
+    elif counts.holes is not None and counts.holes > card.policy.hole_peak:
+        message = f"{counts.holes} things are left unexplained; past {card.policy.hole_peak} they blur"
+        yield placer.at(0, "too-many-mysteries", "warning", message)
+
+
+def of_lock(lock: Lockfile, placer: Placer, prose: Prose) -> Iterator[Finding]:
+    """What of the prose nobody has read, and what of the reading rests on no prose."""
+    for part in lock.unread:
+        quote = " ".join(prose.body[part.start : part.end].split()[:8])
+        yield placer.at(
+            part.start, "new-paragraph", "warning", "this paragraph is new or changed and not read yet", quote
+        )
+    for item in lock.ungrounded:
+        named = (
+            item.item.get("name")
+            or item.item.get("text")
+            or item.item.get("summary")
+            or item.item.get("id")
+            or "an item"
+        )
+        yield placer.at(0, "no-quote", "warning", f"not scored: {item.list} '{named}': {item.reason}")

@@ -1,0 +1,253 @@
+"""Every weight, cap and threshold of LPI, PCV and the gate, in one frozen value.
+
+Numbers are read from their decimal text into exact fractions, so that 0.7 is seven tenths. The defaults are the
+paper's (§3.2–3.6, 4.2). A team sets its own in `ludic.toml`, or in `[tool.ludic]` of `pyproject.toml`.
+"""
+
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.files import decode, read_bytes
+
+Profile: TypeAlias = Literal["campaign", "one-shot", "cosy"]
+FailOn: TypeAlias = Literal["gate", "mysteries"]
+PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy")
+FAIL_ON: Final[tuple[FailOn, ...]] = ("gate", "mysteries")
+
+
+def _fraction(text: str) -> Fraction:
+    return Fraction(Decimal(text))
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The numbers that a verdict depends on.
+
+    Attributes:
+        profile: `campaign` (the default), `one-shot` (gate at PCV 100), or `cosy` (§5.10: campaign's numbers with
+            reinterpreted dimensions; nobody has calibrated them, and reports say so).
+        weights: ω of RTN, MV, UCR, TH in Eq 1; they sum to 1.
+        tau: Reactivity of an open hook of tier 1, 2, 3 (§3.4), each in [0, 1].
+        node_share: The share of active people in RTN (Eq 2); open hooks have the rest.
+        active_cap: Active people that saturate RTN.
+        reactivity_cap: Sum of τ that saturates RTN.
+        goal_cap: Proactive goals that saturate MV (Eq 3).
+        hole_peak: Mysteries at which TH is 1 (Eq 4).
+        hole_decay: What each mystery past the peak costs TH.
+        density: The largest fact density of a thematic hole (Eq 11).
+        pcv_weights: w of I, G, V, D in Eq 7.
+        band_width: Gravity points to a band (§3.5).
+        full_events: Events of a band that count in full.
+        further_share: The share of every further one.
+        lpi_gate: The least LPI that passes.
+        pcv_gate: The least PCV that passes; None takes the profile's (150, one-shot 100).
+        campaign_tier: The least PCV of a campaign character.
+        one_shot_tier: The least PCV of a one-shot character.
+        fail_on: Playability findings that fail a check: `gate`, `mysteries`.
+    """
+
+    profile: Profile = "campaign"
+    weights: tuple[Fraction, Fraction, Fraction, Fraction] = (
+        _fraction("0.4"),
+        _fraction("0.3"),
+        _fraction("0.2"),
+        _fraction("0.1"),
+    )
+    tau: tuple[Fraction, Fraction, Fraction] = (_fraction("1.0"), _fraction("0.6"), _fraction("0.2"))
+    node_share: Fraction = field(default=_fraction("0.7"))
+    active_cap: int = 3
+    reactivity_cap: Fraction = field(default=_fraction("5"))
+    goal_cap: int = 4
+    hole_peak: int = 3
+    hole_decay: Fraction = field(default=_fraction("0.15"))
+    density: Fraction = field(default=_fraction("0.30"))
+    pcv_weights: tuple[Fraction, Fraction, Fraction, Fraction] = (
+        Fraction(4),
+        Fraction(4),
+        Fraction(1),
+        Fraction(1),
+    )
+    band_width: int = 3
+    full_events: int = 2
+    further_share: Fraction = field(default=_fraction("0.5"))
+    lpi_gate: Fraction = field(default=_fraction("0.70"))
+    pcv_gate: Fraction | None = None
+    campaign_tier: Fraction = field(default=Fraction(150))
+    one_shot_tier: Fraction = field(default=Fraction(100))
+    fail_on: tuple[FailOn, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse numbers under which LPI would leave [0, 1] or a cap would divide by nothing."""
+        _require(self.profile in PROFILES, "profile", shown(self.profile), " or ".join(PROFILES))
+        _require(
+            min(self.weights) >= 0 and sum(self.weights) == 1,
+            "weights",
+            _listed(self.weights),
+            "four shares that sum to 1",
+        )
+        _require(
+            all(0 <= value <= 1 for value in self.tau), "tau", _listed(self.tau), "three numbers from 0 to 1"
+        )
+        _require(
+            min(self.pcv_weights) >= 0, "pcv_weights", _listed(self.pcv_weights), "four numbers of at least 0"
+        )
+        for name in ("node_share", "density", "further_share", "hole_decay", "lpi_gate"):
+            value = getattr(self, name)
+            _require(0 <= value <= 1, name, str(float(value)), "a number from 0 to 1")
+        for name in ("active_cap", "goal_cap", "hole_peak", "band_width", "reactivity_cap"):
+            _require(getattr(self, name) > 0, name, str(getattr(self, name)), "a number above 0")
+        for name in ("full_events", "campaign_tier", "one_shot_tier", "pcv_gate"):
+            value = getattr(self, name)
+            _require(value is None or value >= 0, name, str(value), "a number of at least 0")
+        _require(
+            self.one_shot_tier <= self.campaign_tier,
+            "one_shot_tier",
+            str(float(self.one_shot_tier)),
+            "at most campaign_tier",
+        )
+
+    @cached_property
+    def pcv_threshold(self) -> Fraction:
+        """The least PCV that passes the gate under this profile."""
+        if self.pcv_gate is not None:
+            return self.pcv_gate
+        return self.one_shot_tier if self.profile == "one-shot" else self.campaign_tier
+
+    def with_profile(self, profile: str | None) -> "Policy":
+        """Return the same policy under another profile (None: unchanged)."""
+        if profile is None or profile == self.profile:
+            return self
+        return replace(self, profile=profile)  # type: ignore[arg-type]  # __post_init__ refuses what is no profile
+
+    # What the score reads off, worked out once: Eq 1's terms are sums of these.
+
+    @cached_property
+    def node_terms(self) -> tuple[Fraction, ...]:
+        """RTN's first term for 0 … active_cap active people."""
+        return tuple(
+            self.node_share * Fraction(count, self.active_cap) for count in range(self.active_cap + 1)
+        )
+
+    @cached_property
+    def tau_scaled(self) -> tuple[int, int, int, int]:
+        """τ and the reactivity cap as whole numbers over one denominator."""
+        values = (*self.tau, self.reactivity_cap)
+        scale = Fraction(1, 1)
+        for value in values:
+            scale *= (value * scale).denominator
+        one, two, three, cap = (int(value * scale) for value in values)
+        return one, two, three, cap
+
+    @cached_property
+    def goal_terms(self) -> tuple[Fraction, ...]:
+        """MV for 0 … goal_cap proactive goals."""
+        return tuple(Fraction(count, self.goal_cap) for count in range(self.goal_cap + 1))
+
+    @cached_property
+    def whole_pcv_weights(self) -> tuple[int, int, int, int] | None:
+        """The weights of Eq 7 as integers, when they are whole."""
+        if any(weight.denominator != 1 for weight in self.pcv_weights):
+            return None
+        i, g, v, d = (int(weight) for weight in self.pcv_weights)
+        return i, g, v, d
+
+
+def _require(holds: bool, name: str, found: str, allowed: str) -> None:
+    if not holds:
+        raise InputError("policy", f"found {found}", where=name, allowed=allowed)
+
+
+def _listed(values: tuple[Fraction, ...]) -> str:
+    return ", ".join(str(float(value)) for value in values)
+
+
+def policy_from(table: dict[str, Any], file: object) -> Policy:
+    """Build a policy from a TOML table whose floats were parsed as `Decimal`.
+
+    Raises:
+        InputError: An unknown key, a value of the wrong kind, or one that `Policy` refuses.
+    """
+    known = {item.name: item for item in fields(Policy)}
+    values: dict[str, Any] = {}
+    for raw_key, value in table.items():
+        key = raw_key.replace("-", "_")
+        if key not in known:
+            raise InputError(
+                file,
+                "unknown setting",
+                where=f"tool.ludic.{clean(raw_key)}",
+                allowed=", ".join(sorted(known)),
+            )
+        values[key] = _setting(key, value, file)
+    try:
+        return Policy(**values)
+    except InputError as error:
+        raise InputError(
+            file, error.found, where=f"tool.ludic.{error.where}", allowed=error.allowed
+        ) from None
+
+
+def _setting(key: str, value: object, file: object) -> object:
+    where = f"tool.ludic.{key}"
+    if key == "profile":
+        return value
+    if key == "fail_on":
+        if isinstance(value, list) and all(item in FAIL_ON for item in value):
+            return tuple(value)
+        raise InputError(
+            file, f"found {shown(value)}", where=where, allowed=f"a list of {', '.join(FAIL_ON)}"
+        )
+    if key in {"weights", "tau", "pcv_weights"}:
+        length = 3 if key == "tau" else 4
+        if not isinstance(value, list) or len(value) != length:
+            raise InputError(
+                file, f"found {shown(value)}", where=where, allowed=f"a list of {length} numbers"
+            )
+        return tuple(_number(item, where, file) for item in value)
+    number = _number(value, where, file)
+    if key in {"active_cap", "goal_cap", "hole_peak", "band_width", "full_events"}:
+        if number.denominator != 1:
+            raise InputError(file, f"found {shown(value)}", where=where, allowed="a whole number")
+        return int(number)
+    return number
+
+
+def _number(value: object, where: str, file: object) -> Fraction:
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= 12:
+        return Fraction(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**12:
+        return Fraction(value)
+    raise InputError(file, f"found {shown(value)}", where=where, allowed="a number")
+
+
+def find_policy(start: Path) -> tuple[Policy, Path | None]:
+    """Return the policy in force for a folder and the file that it comes from.
+
+    The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
+    """
+    for folder in (start, *start.parents):
+        for name in ("ludic.toml", "pyproject.toml"):
+            path = folder / name
+            if path.is_file():
+                table = _tables(path)
+                if name == "ludic.toml":
+                    return policy_from(table, path), path
+                tool = table.get("tool")
+                if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
+                    return policy_from(tool["ludic"], path), path
+    return Policy(), None
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(decode(read_bytes(path), path), parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(path, f"not valid TOML: {clean(str(error), limit=160)}") from None
+    except RecursionError:
+        raise InputError(path, "nested too deeply", allowed="plain tables") from None

@@ -1,0 +1,107 @@
+"""The JSON that other programs read. Its shape is stable; fields are only ever added."""
+
+from fractions import Fraction
+from typing import Any
+
+from ludic_deepeval.check import CheckResult, StoryResult
+from ludic_deepeval.outcome import Scored, Unscored
+from ludic_deepeval.scoring import ScoreCard
+
+
+def number(value: Fraction | Unscored) -> float | int | None:
+    """A figure at the edge: whole numbers without a point, None when unmeasured."""
+    if isinstance(value, Unscored):
+        return None
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def word(value: str | Unscored) -> str | None:
+    """A word such as a tier, None when unmeasured."""
+    return None if isinstance(value, Unscored) else value
+
+
+def card_json(card: ScoreCard) -> dict[str, Any]:
+    """The figures of one score card."""
+    gate = (
+        None
+        if isinstance(card.gate, Unscored)
+        else {"passed": card.gate.passed, "reasons": list(card.gate.reasons)}
+    )
+    return {
+        "lpi": number(card.lpi),
+        "components": {name: number(value) for name, value in card.components.items()},
+        "pcv": number(card.pcv),
+        "events": [
+            {
+                "id": row.id,
+                "phase": row.phase,
+                "raw": number(row.raw),
+                "band": row.band,
+                "counted": number(row.counted),
+            }
+            for row in card.events
+        ],
+        "tier": word(card.tier),
+        "quadrant": word(card.quadrant),
+        "gate": gate,
+    }
+
+
+_NOTHING: dict[str, Any] = {
+    "lpi": None,
+    "components": {"rtn": None, "mv": None, "ucr": None, "th": None},
+    "pcv": None,
+    "events": [],
+    "tier": None,
+    "quadrant": None,
+    "gate": None,
+    "consistency": None,
+}
+
+
+def check_json(result: CheckResult) -> dict[str, Any]:
+    """The result of `ludic check --json`."""
+    data: dict[str, Any] = {
+        "version": 1,
+        "stories": [_story(story) for story in result.stories],
+        "summary": result.summary,
+    }
+    if result.errors:
+        data["errors"] = [str(error) for error in result.errors]
+    return data
+
+
+def _story(story: StoryResult) -> dict[str, Any]:
+    head = {"path": story.path.as_posix(), "id": story.id, "profile": story.profile, "state": story.state}
+    body = dict(_NOTHING)
+    if isinstance(story.outcome, Scored):
+        report = story.outcome.value.consistency
+        lines = {
+            (finding.code, finding.message.removesuffix(" (expected)")): finding.line
+            for finding in story.findings
+        }
+        faults = [
+            {
+                "code": fault.code,
+                "message": fault.message,
+                "events": list(fault.events),
+                "phases": list(fault.phases),
+                "quotes": list(fault.quotes),
+                "line": lines.get((fault.code, fault.message)),
+            }
+            for fault in report.faults
+        ]
+        body = card_json(story.outcome.value.card) | {
+            "consistency": {
+                "score": report.score,
+                "temporal": report.temporal,
+                "lore": report.lore,
+                "faults": faults,
+            }
+        }
+    findings = [
+        {name: getattr(finding, name) for name in ("code", "severity", "message", "line", "column", "quote")}
+        for finding in story.findings
+    ]
+    unscored = {"cause": story.unscored.cause, "reason": story.unscored.reason} if story.unscored else None
+    return head | body | {"holds": story.holds, "findings": findings, "unscored": unscored}

@@ -1,0 +1,335 @@
+"""LPI, PCV, tier, quadrant and gate of a Fact Ledger (LudicMetrics Eq 1–4, 7 and 11; §3.1, 3.5, 4.2).
+
+Pure, total and deterministic. Everything is exact: a story at 0.70 passes, whatever binary floats think of it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias
+
+from ludic_deepeval.ledger import Event, FactLedger
+from ludic_deepeval.outcome import Unscored
+from ludic_deepeval.policy import Policy
+from ludic_deepeval.vagueness import Names, Vagueness, measure
+
+TierName: TypeAlias = Literal["campaign", "one-shot", "insufficient"]
+Quadrant: TypeAlias = Literal[
+    "campaign-ready", "rich-lore-flat-play", "explosive-but-shallow", "unplayable-draft"
+]
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class MysteryRow:
+    """One mystery under Eq 11.
+
+    Attributes:
+        id: The mystery's id.
+        measured: Its tokens and the names among them, or why they could not be told.
+        hole: Whether it counts as a thematic hole; None when unmeasured.
+        marked: The reader's own mark (`thematic_hole`), kept beside and never mixed in; None when not given.
+    """
+
+    id: str
+    measured: Vagueness | Unscored
+    hole: bool | None
+    marked: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event under Eq 7.
+
+    Attributes:
+        id: The event's id.
+        phase: P1, P2 or P3.
+        dimensions: I, G, V, D.
+        raw: w·(I, G, V, D); from 10 to 100 with the default weights.
+        band: ⌊G/3⌋, the gravity band that saturates.
+        counted: What it adds to PCV: all of `raw`, or half of it past the second strongest of its band.
+    """
+
+    id: str
+    phase: str
+    dimensions: tuple[int, int, int, int]
+    raw: Fraction
+    band: int
+    counted: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What LPI was computed from.
+
+    Attributes:
+        active: N_act, people with an unresolved tie who are not dead.
+        tiers: Open hooks of tier 1, 2, 3: H.
+        reactivity: Σ τ over H.
+        goals: |G|, goals that are pursued.
+        holes: k, mysteries that pass Eq 11; None when one could not be measured.
+    """
+
+    active: int
+    tiers: tuple[int, int, int]
+    reactivity: Fraction
+    goals: int
+    holes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The verdict: LPI and PCV both at their thresholds (§4.2).
+
+    Attributes:
+        passed: Whether both hold.
+        reasons: One line for each that does not, LPI first; empty when it passed.
+    """
+
+    passed: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCard:
+    """All that arithmetic says of one ledger under one policy.
+
+    Attributes:
+        policy: The policy it was scored under.
+        lpi: Ludic Potential Index in [0, 1], higher is more playable (Eq 1).
+        rtn: Relational Tension Nodes in [0, 1] (Eq 2).
+        mv: Motivation Vector in [0, 1] (Eq 3).
+        ucr: Unresolved Conflict Ratio in [0, 1], the tier-1 share of open hooks; 0 when there are none (Eq 3).
+        th: Thematic Holes in [0, 1], peaks at three (Eq 4).
+        counts: The counts behind the four.
+        mysteries: A row for each mystery.
+        pcv: Potential Conflict Value, at least 0, higher is more urgent (Eq 7); 0 without events.
+        events: A row for each event, in the ledger's order; empty when PCV is unscored.
+        tier: By PCV alone, whatever the profile.
+        quadrant: The LPI × PCV plane at the policy's thresholds (§3.1).
+        gate: Whether it passes, and every reason why not.
+    """
+
+    policy: Policy
+    lpi: Fraction | Unscored
+    rtn: Fraction
+    mv: Fraction
+    ucr: Fraction
+    th: Fraction | Unscored
+    counts: Counts
+    mysteries: tuple[MysteryRow, ...]
+    pcv: Fraction | Unscored
+    events: tuple[EventRow, ...]
+    tier: TierName | Unscored
+    quadrant: Quadrant | Unscored
+    gate: Gate | Unscored
+
+    @property
+    def components(self) -> dict[str, Fraction | Unscored]:
+        """The four terms of Eq 1 by name."""
+        return {"rtn": self.rtn, "mv": self.mv, "ucr": self.ucr, "th": self.th}
+
+    @property
+    def hole_agreement(self) -> tuple[int, int]:
+        """Of the mysteries that carry a reader's mark and were measured, how many marks Eq 11 agrees with (§3.6)."""
+        both = [
+            (row.hole, row.marked)
+            for row in self.mysteries
+            if row.hole is not None and row.marked is not None
+        ]
+        return sum(hole == marked for hole, marked in both), len(both)
+
+
+def score_ledger(ledger: FactLedger, policy: Policy | None = None, *, names: Iterable[str] = ()) -> ScoreCard:
+    """Score a Fact Ledger.
+
+    Args:
+        ledger: The ledger. Its order does not matter to any figure.
+        policy: Weights and thresholds; the paper's when left out.
+        names: Further known names, from a Story Bible, for the Strategic-Vagueness Rule.
+
+    Returns:
+        A score card. What cannot be measured in it is `Unscored` with a cause: PCV, tier, quadrant and gate when an
+        event lacks its dimensions; TH, LPI, quadrant and gate when a mystery's script cannot be read.
+    """
+    policy = policy or _DEFAULT
+    active = 0
+    for npc in ledger.npcs:
+        if npc.unresolved and npc.status != "dead":
+            active += 1
+    tiers = [0, 0, 0]
+    for hook in ledger.hooks:
+        if hook.open:
+            tiers[hook.tier - 1] += 1
+    goals = 0
+    for goal in ledger.goals:
+        if goal.proactive:
+            goals += 1
+    mysteries, holes = _mysteries(ledger, policy, names)
+
+    one, two, three, cap = policy.tau_scaled
+    reactivity = tiers[0] * one + tiers[1] * two + tiers[2] * three
+    rtn = policy.node_terms[min(active, policy.active_cap)] + (1 - policy.node_share) * Fraction(
+        min(reactivity, cap), cap
+    )
+    mv = policy.goal_terms[min(goals, policy.goal_cap)]
+    open_hooks = sum(tiers)
+    ucr = Fraction(tiers[0], open_hooks) if open_hooks else _ZERO
+    lpi: Fraction | Unscored
+    th: Fraction | Unscored
+    if isinstance(holes, Unscored):
+        lpi = th = holes
+    else:
+        th = thematic_holes(holes, policy)
+        w_rtn, w_mv, w_ucr, w_th = policy.weights
+        lpi = w_rtn * rtn + w_mv * mv + w_ucr * ucr + w_th * th
+    pcv, rows = _conflict(ledger.events, policy)
+    return ScoreCard(
+        policy,
+        lpi,
+        rtn,
+        mv,
+        ucr,
+        th,
+        Counts(
+            active,
+            (tiers[0], tiers[1], tiers[2]),
+            Fraction(reactivity, cap) * policy.reactivity_cap,
+            goals,
+            None if isinstance(holes, Unscored) else holes,
+        ),
+        mysteries,
+        pcv,
+        rows,
+        pcv if isinstance(pcv, Unscored) else tier_of(pcv, policy),
+        _quadrant(lpi, pcv, policy),
+        _gate(lpi, pcv, policy),
+    )
+
+
+_DEFAULT: Final = Policy()
+
+
+def thematic_holes(holes: int, policy: Policy | None = None) -> Fraction:
+    """TH of Eq 4 in [0, 1]: rises to 1 at three holes, falls by 0.15 for each further one."""
+    policy = policy or _DEFAULT
+    if holes <= policy.hole_peak:
+        return Fraction(holes, policy.hole_peak)
+    return max(_ZERO, 1 - policy.hole_decay * (holes - policy.hole_peak))
+
+
+def tier_of(pcv: Fraction, policy: Policy | None = None) -> TierName:
+    """The tier by PCV (§3.5): campaign from 150, one-shot from 100, else insufficient."""
+    policy = policy or _DEFAULT
+    if pcv >= policy.campaign_tier:
+        return "campaign"
+    return "one-shot" if pcv >= policy.one_shot_tier else "insufficient"
+
+
+def _mysteries(
+    ledger: FactLedger, policy: Policy, names: Iterable[str]
+) -> tuple[tuple[MysteryRow, ...], int | Unscored]:
+    if not ledger.mysteries:
+        return (), 0
+    known = Names(ledger, names)
+    rows = []
+    holes = 0
+    failure: Unscored | None = None
+    for mystery in ledger.mysteries:
+        measured = measure(mystery.text, known)
+        if isinstance(measured, Unscored):
+            failure = failure or Unscored(measured.cause, f"mystery '{mystery.id}': {measured.reason}")
+            rows.append(MysteryRow(mystery.id, measured, None, mystery.thematic_hole))
+            continue
+        hole = measured.is_hole(policy.density)
+        holes += hole
+        rows.append(MysteryRow(mystery.id, measured, hole, mystery.thematic_hole))
+    return tuple(rows), failure or holes
+
+
+def _conflict(events: tuple[Event, ...], policy: Policy) -> tuple[Fraction | Unscored, tuple[EventRow, ...]]:
+    weights = policy.whole_pcv_weights or policy.pcv_weights
+    w_i, w_g, w_v, w_d = weights
+    raws: list[int | Fraction] = []
+    bands: dict[int, list[int]] = {}
+    for index, event in enumerate(events):
+        i, g, v, d = event.immediacy, event.gravity, event.linkage, event.divergence
+        if i is None or g is None or v is None or d is None:
+            return Unscored(
+                "dimensions", f"event '{event.id}' has no immediacy, gravity, linkage and divergence"
+            ), ()
+        raws.append(w_i * i + w_g * g + w_v * v + w_d * d)
+        bands.setdefault(g // policy.band_width, []).append(index)
+    full = [_ONE] * len(events)
+    for members in bands.values():
+        if len(members) > policy.full_events:
+            # Strongest first: which event a band counts in full must not depend on the order of telling.
+            for index in sorted(members, key=lambda at: -raws[at])[policy.full_events :]:
+                full[index] = policy.further_share
+    total: int | Fraction = 0
+    rows = []
+    for event, raw, share in zip(events, raws, full, strict=True):
+        counted = raw if share is _ONE else raw * share
+        total += counted
+        i, g, v, d = event.immediacy, event.gravity, event.linkage, event.divergence
+        assert i is not None and g is not None and v is not None and d is not None  # noqa: S101, PT018  # told mypy above
+        rows.append(
+            EventRow(
+                event.id, event.phase, (i, g, v, d), Fraction(raw), g // policy.band_width, Fraction(counted)
+            )
+        )
+    return Fraction(total), tuple(rows)
+
+
+def _quadrant(lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy) -> Quadrant | Unscored:
+    if isinstance(lpi, Unscored):
+        return lpi
+    if isinstance(pcv, Unscored):
+        return pcv
+    if lpi >= policy.lpi_gate:
+        return "campaign-ready" if pcv >= policy.pcv_threshold else "rich-lore-flat-play"
+    return "explosive-but-shallow" if pcv >= policy.pcv_threshold else "unplayable-draft"
+
+
+def _gate(lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy) -> Gate | Unscored:
+    if isinstance(lpi, Unscored):
+        return lpi
+    if isinstance(pcv, Unscored):
+        return pcv
+    if lpi >= policy.lpi_gate and pcv >= policy.pcv_threshold:
+        return _PASSED
+    reasons = []
+    if lpi < policy.lpi_gate:
+        reasons.append(f"LPI {decimal(lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate)}")
+    if pcv < policy.pcv_threshold:
+        reasons.append(
+            f"PCV {decimal(pcv, policy.pcv_threshold, places=0)} is below {decimal(policy.pcv_threshold, places=0)}"
+        )
+    return Gate(passed=False, reasons=tuple(reasons))
+
+
+_PASSED: Final = Gate(passed=True, reasons=())
+
+
+def decimal(value: Fraction, against: Fraction | None = None, *, places: int = 2) -> str:
+    """Write a fraction with few digits, but never so few that it seems to reach a threshold which it misses.
+
+    Args:
+        value: What to write, rounded half to even.
+        against: A threshold that the text must stay on the right side of.
+        places: Digits after the point to begin with.
+    """
+    while True:
+        rounded = round(value, places)
+        misleading = against is not None and (rounded < against) != (value < against)
+        exact_enough = (
+            rounded == value or places >= 6 or (places >= (2 if against is None else 0) and not misleading)
+        )
+        if exact_enough and not misleading:
+            break
+        if places >= 6:
+            break
+        places += 1
+    return f"{float(rounded):.{places}f}"

@@ -1,0 +1,5 @@
+"""Readers of prose: a file in, a `Story` out."""
+
+from ludic_deepeval.sources.markdown import Expectation, FrontMatter, Story, find_stories, read_story
+
+__all__ = ["Expectation", "FrontMatter", "Story", "find_stories", "read_story"]

@@ -1,0 +1,233 @@
+"""Stories in Markdown, with YAML front matter.
+
+The keys of the front matter that mean something here are `id`, `title`, `profile`, `bible`, `background_log` and
+`expect`. Others belong to other tools and are left alone, but one that is nearly ours is taken for a slip of the pen.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from pydantic import model_validator
+
+from ludic_deepeval.consistency import FaultCode
+from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
+from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
+from ludic_deepeval.policy import Profile
+from ludic_deepeval.scoring import Quadrant, TierName
+from ludic_deepeval.text import Prose
+
+SUFFIXES: Final = frozenset({".md", ".markdown"})
+_SKIPPED_NAMES: Final = frozenset({"readme", "changelog", "contributing", "license"})
+_NUMBER: Final = re.compile(r"\d{1,9}(?:\.\d{1,9}|/[1-9]\d{0,8})?\Z")
+
+
+class Expectation(Frozen):
+    """What a story is meant to score. Each key replaces the default expectation for its figure.
+
+    Numbers are compared at the digits in which they are written: "0.452" is met by 0.4517; "251/300" exactly.
+    """
+
+    gate: Literal["pass", "fail"] | None = None
+    reasons: tuple[Literal["lpi", "pcv"], ...] | None = None
+    quadrant: Quadrant | None = None
+    tier: TierName | None = None
+    lpi: Text | None = None
+    pcv: Text | None = None
+    consistency: Score01 | None = None
+    faults: tuple[FaultCode, ...] | None = None
+    rejected_mysteries: tuple[Id, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_numbers(cls, data: Any) -> Any:
+        """A number without quotation marks means what it says."""
+        if not isinstance(data, dict):
+            return data
+        return {
+            key: str(value)
+            if key in {"lpi", "pcv"} and isinstance(value, int | float) and not isinstance(value, bool)
+            else value
+            for key, value in data.items()
+        }
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        for name in ("lpi", "pcv"):
+            text = getattr(self, name)
+            if text is not None and not _NUMBER.match(text):
+                raise ValueError(
+                    f"@expect.{name}@found {shown(text)}; allowed: a number such as 0.452 or 251/300"
+                )
+        if self.gate == "pass" and self.reasons:
+            raise ValueError(
+                "@expect.reasons@reasons to fail beside gate: pass; allowed: reasons with gate: fail"
+            )
+        if self.consistency == 1 and self.faults:
+            raise ValueError(
+                "@expect.faults@faults beside consistency: 1; allowed: faults with consistency: 0"
+            )
+        return self
+
+
+def meets(expected: str, value: Fraction) -> bool:
+    """Whether a value, rounded to the digits of the expected number, is that number."""
+    if "/" in expected:
+        return Fraction(expected) == value
+    places = len(expected.partition(".")[2])
+    # A half may be rounded either way by hand; both are the number that was written.
+    return (
+        abs(Fraction(expected) - value) <= Fraction(1, 2 * 10**places)
+        if places
+        else Fraction(expected) == value
+    )
+
+
+class FrontMatter(Frozen):
+    """What a story's author says about it."""
+
+    id: Id | None = None
+    title: Text | None = None
+    profile: Profile | None = None
+    bible: Text | None = None
+    background_log: tuple[BackgroundEvent, ...] = ()
+    expect: Expectation | None = None
+
+
+@dataclass(frozen=True)
+class Story:
+    """A story as read from its file.
+
+    Attributes:
+        path: The file.
+        prose: Its text, with the way from body offsets to lines and columns.
+        front: What its front matter says.
+    """
+
+    path: Path
+    prose: Prose
+    front: FrontMatter
+
+    @property
+    def id(self) -> str:
+        """The id of the front matter, else the file's name without its ending."""
+        return self.front.id or self.path.stem
+
+    @property
+    def lockfile(self) -> Path:
+        """Where the recorded ledger lies."""
+        return self.path.with_name(f"{self.path.stem}.ledger.json")
+
+    @property
+    def sheet(self) -> Path:
+        """Where the mark sheet lies."""
+        return self.path.with_name(f"{self.path.stem}.marks.yaml")
+
+
+def read_story(path: Path) -> Story:
+    """Read one story.
+
+    Raises:
+        InputError: It cannot be read, is not UTF-8, or its front matter is wrong.
+    """
+    prose = Prose(decode(read_bytes(path), path), path)
+    return Story(path, prose, _front_matter(prose, path))
+
+
+def _front_matter(prose: Prose, path: Path) -> FrontMatter:
+    if prose.front_matter is None:
+        return FrontMatter()
+    data = load_yaml(prose.front_matter, path, first_line=2)
+    if data is None:
+        return FrontMatter()
+    if not isinstance(data, dict):
+        raise InputError(
+            path,
+            f"the front matter is {shown(data)}",
+            where="line 2",
+            allowed="a mapping such as id: my-story",
+        )
+    ours = {}
+    known = list(FrontMatter.model_fields)
+    for key, value in data.items():
+        name = str(key)
+        if name in FrontMatter.model_fields:
+            ours[name] = value
+        elif close := difflib.get_close_matches(name.replace("-", "_").lower(), known, n=1, cutoff=0.85):
+            raise InputError(path, f"unknown key {shown(name)}", where="front matter", allowed=close[0])
+    if isinstance(ours.get("background_log"), str):
+        ours["background_log"] = _log_beside(ours["background_log"], path)
+    return load_model(FrontMatter, ours, path)
+
+
+def _log_beside(name: str, path: Path) -> Any:
+    """Read a background log kept in a file of its own, in the story's folder or below it."""
+    target = path.parent / name
+    inside = target.resolve().is_relative_to(path.parent.resolve())
+    if not inside or target.suffix not in {".yaml", ".yml", ".json"}:
+        raise InputError(
+            path,
+            f"found {shown(name)}",
+            where="background_log",
+            allowed="a list of events, or a .yaml file in the story's folder",
+        )
+    data = load_yaml(decode(read_bytes(target, limit=MAX_YAML_BYTES), target), target)
+    return data.get("background_log") if isinstance(data, dict) else data
+
+
+def find_stories(paths: list[Path]) -> list[Path]:
+    """Return the story files that files and folders hold, each once, in a stable order.
+
+    A folder is searched to the bottom; README and its like, hidden folders and files without prose are skipped.
+
+    Raises:
+        InputError: A path that does not exist or is no story, or a folder without any.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(_walk(path), key=lambda file: file.as_posix())
+            if not inside:
+                raise InputError(
+                    path, "no stories here", allowed=f"files ending in {' or '.join(sorted(SUFFIXES))}"
+                )
+        elif path.suffix.lower() in SUFFIXES or not path.exists():
+            inside = [path]
+        else:
+            raise InputError(
+                path,
+                f"not a story ({clean(path.suffix) or 'no ending'})",
+                allowed=" or ".join(sorted(SUFFIXES)),
+            )
+        for file in inside:
+            found.setdefault(file.absolute(), file)
+    return list(found.values())
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if (
+            hidden
+            or path.suffix.lower() not in SUFFIXES
+            or path.stem.lower() in _SKIPPED_NAMES
+            or not path.is_file()
+        ):
+            continue
+        if not path.resolve().is_relative_to(folder.resolve()):
+            continue  # a link out of the folder
+        if _has_prose(path):
+            yield path
+
+
+def _has_prose(path: Path) -> bool:
+    """Whether there is a body to read; a file that cannot be read is kept, so that its fault is reported."""
+    try:
+        return bool(Prose(decode(read_bytes(path), path), path).body)
+    except InputError:
+        return True

@@ -1,0 +1,322 @@
+"""The one place for Unicode, newlines, quote folding, offsets and sentence ends.
+
+A story's *body* is its file without byte-order mark and front matter, with newlines as LF, in NFC, stripped at both
+ends. Offsets count characters of the body; `Prose.place` maps them back to the file as it is stored.
+"""
+
+import re
+import unicodedata
+from array import array
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from typing import Final
+
+from ludic_deepeval.errors import InputError
+
+MIN_QUOTE_WORDS: Final = 3
+MAX_QUOTE_WORDS: Final = 25
+
+# Ideographs, kana and hangul are written without spaces between words; white space between them means nothing.
+_HAN: Final = (
+    r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_CJK: Final = _HAN + r"\u3001-\u3003\u3008-\u3020\u3030-\u30ff\u31f0-\u31ff\uac00-\ud7af\uff00-\uffef"
+_HAN_CHAR: Final = re.compile(f"[{_HAN}]")
+_CJK_CHAR: Final = re.compile(f"[{_CJK}]")
+_UNSPACED_LETTER: Final = re.compile(rf"[{_HAN}\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af]")
+_WORD: Final = re.compile(
+    rf"[{_HAN}\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af]|[^\W_](?:[^\W_]|[\u0300-\u036f]|['’](?=[^\W_]))*"
+)
+
+_SINGLE: Final = "‘’‚‛′ʼ＇`´"
+_DOUBLE: Final = "“”„‟″«»「」『』〝〞＂"
+_DASH: Final = "‐‑‒–—―−－"
+_DROPPED: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_FULL_WIDTH: Final = 0xFEE0  # from "！" to "!"
+_FOLDS: Final = (
+    dict.fromkeys(_SINGLE, "'") | dict.fromkeys(_DOUBLE, '"') | dict.fromkeys(_DASH + "-", "-") | {"…": "..."}
+)
+_FOLDED_RUN: Final = re.compile(rf"\s+|[{_DASH}-]+|…|[{_SINGLE}{_DOUBLE}{_DROPPED}]|[\uff01-\uff5e]")
+
+_SENTENCE_END: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*\s+|[。！？…]+[”’」』）]*\s*|\n\s*)")
+_ABBREVIATIONS: Final = frozenset(
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "st",
+        "prof",
+        "sr",
+        "jr",
+        "capt",
+        "col",
+        "gen",
+        "lt",
+        "sgt",
+        "rev",
+        "hon",
+        "no",
+        "vs",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a character stands in the stored file; all counts from 1.
+
+    Attributes:
+        line: Lines end at LF, CRLF or CR.
+        column: In characters (code points). A byte-order mark is not a column.
+        utf16: The same column in UTF-16 units, as editors and SARIF count.
+    """
+
+    line: int
+    column: int
+    utf16: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text as quotes are compared in it, with the way back.
+
+    Attributes:
+        text: White space, quotation marks, dashes and full-width forms folded; no white space between CJK characters.
+        starts: For each folded character, the offset in the original at which what it stands for begins.
+        ends: And ends.
+    """
+
+    text: str
+    starts: "array[int]"
+    ends: "array[int]"
+
+
+def fold(text: str) -> Folded:
+    """Fold what a careful copyist may change in a quotation. Everything else stays exact."""
+    out: list[str] = []
+    starts, ends = array("L"), array("L")
+    position = 0
+    for match in _FOLDED_RUN.finditer(text):
+        begin, end = match.span()
+        out.append(text[position:begin])
+        starts.extend(range(position, begin))
+        ends.extend(range(position + 1, begin + 1))
+        new = _fold_run(text, match.group(), begin, end)
+        out.append(new)
+        starts.extend([begin] * len(new))
+        ends.extend([end] * len(new))
+        position = end
+    out.append(text[position:])
+    starts.extend(range(position, len(text)))
+    ends.extend(range(position + 1, len(text) + 1))
+    return Folded("".join(out), starts, ends)
+
+
+def _fold_run(text: str, run: str, begin: int, end: int) -> str:
+    first = run[0]
+    if first.isspace():
+        between_cjk = (
+            begin > 0 and end < len(text) and _CJK_CHAR.match(text[begin - 1]) and _CJK_CHAR.match(text[end])
+        )
+        return "" if between_cjk else " "
+    return _FOLDS.get(first) or ("" if first in _DROPPED else chr(ord(first) - _FULL_WIDTH))
+
+
+@lru_cache(maxsize=4096)
+def folded(text: str) -> str:
+    """Return the folded text alone, without leading and trailing blanks: two quotes are the same if these are."""
+    return fold(unicodedata.normalize("NFC", text)).text.strip()
+
+
+def word_count(text: str) -> float:
+    """Count words; a CJK character counts as half a word, so that six of them weigh as much as three words."""
+    return sum(0.5 if _UNSPACED_LETTER.match(word) else 1.0 for word in _WORD.findall(text))
+
+
+def words(text: str) -> list[re.Match[str]]:
+    """Return each word of a text, or each CJK character, with its place."""
+    return list(_WORD.finditer(text))
+
+
+def han_share(text: str) -> tuple[int, int, int]:
+    """Count the letters of a text by script: Latin, Han, any other."""
+    if text.isascii():
+        return sum(map(str.isalpha, text)), 0, 0
+    latin = han = other = 0
+    for char in text:
+        if not char.isalpha():
+            continue
+        if _HAN_CHAR.match(char):
+            han += 1
+        elif ord(char) < 0x250 or 0x1E00 <= ord(char) < 0x1F00 or 0xFF21 <= ord(char) <= 0xFF5A:
+            latin += 1
+        else:
+            other += 1
+    return latin, han, other
+
+
+def sentence_starts(text: str) -> list[int]:
+    """Return the offset of each sentence's first character. Titles such as "Dr." end no sentence."""
+    starts = [len(text) - len(text.lstrip())]
+    for match in _SENTENCE_END.finditer(text):
+        before = re.search(r"(\w+)\.\s*$", text[max(0, match.start() - 12) : match.end()].rstrip())
+        if before and before.group(1).lower() in _ABBREVIATIONS:
+            continue
+        if match.end() < len(text):
+            starts.append(match.end())
+    return sorted(set(starts))
+
+
+def paragraphs(body: str) -> list[tuple[int, int]]:
+    """Return the half-open offsets of each paragraph: between blank lines, or each line where no line is blank."""
+    gap = r"\n[^\S\n]*\n" if re.search(r"\n[^\S\n]*\n", body) else r"\n"
+    spans = (match.span() for match in re.finditer(rf"\S.*?(?={gap}|\Z)", body, re.DOTALL))
+    return [(start, start + len(body[start:end].rstrip())) for start, end in spans]
+
+
+def same_name(left: str, right: str) -> bool:
+    """Whether two names or item texts are the same but for case, width, articles and punctuation."""
+    return name_key(left) == name_key(right)
+
+
+@lru_cache(maxsize=4096)
+def name_key(text: str) -> str:
+    """Return what names are compared by: NFKC, casefolded, no punctuation, no leading article."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = " ".join(
+        "".join(
+            c if c.isalnum() or unicodedata.combining(c) else " " for c in re.sub(r"['’]", "", plain)
+        ).split()
+    )
+    return re.sub(r"^(?:the|an?|his|her|their|my)\s+", "", plain)
+
+
+class Prose:
+    """A story's text: the file as stored, its front matter, its body, and the way between them.
+
+    Args:
+        raw: The decoded file.
+        file: What to call it in errors.
+
+    Raises:
+        InputError: Front matter that is opened and never closed.
+    """
+
+    def __init__(self, raw: str, file: object = "text") -> None:
+        self.raw = raw
+        self.file = str(file)
+        self._bom = 1 if raw.startswith("\ufeff") else 0
+        self.front_matter, start = _front_matter(raw, self._bom, self.file)
+        text, origin = _normalise(raw[start:])
+        lead = len(text) - len(text.lstrip())
+        self.body = text.strip()
+        self._start = start
+        self._lead = lead
+        self._origin = origin
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the body, in hexadecimal: the same for LF and CRLF, with and without BOM, NFC and NFD."""
+        return sha256(self.body.encode("utf-8")).hexdigest()
+
+    @cached_property
+    def folded(self) -> Folded:
+        """The body as quotes are looked up in it."""
+        return fold(self.body)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [self._bom, *(match.end() for match in re.finditer(r"\r\n|\r|\n", self.raw))]
+
+    def place(self, offset: int) -> Place:
+        """Map a body offset to the stored file. Past the end it gives the end."""
+        position = self._lead + min(max(offset, 0), len(self.body))
+        if self._origin is not None:
+            position = self._origin[position]
+        position += self._start
+        low, high = 0, len(self._line_starts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._line_starts[middle] <= position else (low, middle)
+        prefix = self.raw[self._line_starts[low] : position]
+        return Place(low + 1, len(prefix) + 1, len(prefix.encode("utf-16-le", "surrogatepass")) // 2 + 1)
+
+    def find(self, quote: str) -> list[tuple[int, int]]:
+        """Return the half-open body offsets of every place where the quote's exact words stand."""
+        wanted = folded(quote)
+        found: list[tuple[int, int]] = []
+        if not wanted:
+            return found
+        text, starts, ends = self.folded.text, self.folded.starts, self.folded.ends
+        at = text.find(wanted)
+        while at >= 0:
+            stop = at + len(wanted)
+            if _whole(text, at, stop):
+                found.append((starts[at], ends[stop - 1]))
+            at = text.find(wanted, at + 1)
+        return found
+
+
+def _whole(text: str, start: int, stop: int) -> bool:
+    """Whether a match begins and ends between words: "he art" is no quote of "the artist"."""
+    return not (_joined(text, start) or _joined(text, stop))
+
+
+def _joined(text: str, cut: int) -> bool:
+    if cut in {0, len(text)}:
+        return False
+    before, after = text[cut - 1], text[cut]
+    return (
+        before.isalnum()
+        and after.isalnum()
+        and not (_UNSPACED_LETTER.match(before) or _UNSPACED_LETTER.match(after))
+    )
+
+
+def _front_matter(raw: str, start: int, file: str) -> tuple[str | None, int]:
+    opening = re.compile(r"---[^\S\r\n]*(?:\r\n|\r|\n)").match(raw, start)
+    if not opening:
+        return None, start
+    closing = re.compile(r"^(?:---|\.\.\.)[^\S\r\n]*(?:\r\n|\r|\n|\Z)", re.MULTILINE).search(
+        raw.replace("\r", "\n"), opening.end()
+    )
+    if not closing:
+        raise InputError(
+            file,
+            "the front matter is never closed",
+            where="line 1",
+            allowed="a second line of ---",
+            hint="close it, or begin with the prose",
+        )
+    return raw[opening.end() : closing.start()], _after_line(raw, closing.end())
+
+
+def _after_line(raw: str, position: int) -> int:
+    """A CRLF was searched as two line ends: step over its second half."""
+    return position + 1 if raw[position - 1 : position + 1] == "\r\n" else position
+
+
+def _normalise(text: str) -> tuple[str, "array[int] | None"]:
+    """Return LF and NFC text, and for each of its characters the offset in `text` (None: the same offset)."""
+    if "\r" not in text and unicodedata.is_normalized("NFC", text):
+        return text, None
+    out: list[str] = []
+    origin = array("L")
+    for match in _cluster().finditer(text):
+        cluster = match.group()
+        new = "\n" if cluster in {"\r\n", "\r"} else unicodedata.normalize("NFC", cluster)
+        out.append(new)
+        origin.extend([match.start()] * len(new))
+    origin.append(len(text))
+    return "".join(out), origin
+
+
+@lru_cache(maxsize=1)
+def _cluster() -> re.Pattern[str]:
+    """Match a character with all that NFC may join to it: marks, and vowels and finals of Hangul."""
+    marks = "".join(
+        f"\\U{code:08x}" for code in range(0x300, 0x1F000) if unicodedata.category(chr(code))[0] == "M"
+    )
+    return re.compile(rf"\r\n|\r|.[{marks}\u1160-\u11ff]*", re.DOTALL)

@@ -1,0 +1,274 @@
+"""The Strategic-Vagueness Rule (LudicMetrics §3.6, Eq 10 and 11).
+
+    d(m) = |N(m)| / |T(m)|,  VI(m) = 1 − d(m),  VI = 1 for an empty span;  m is a thematic hole iff d(m) ≤ 0.30
+
+T(m) are the tokens of a mystery's span, N(m) those that are names or parts of a date. The paper's printed detector
+("capitalised in non-initial position") misses the name that begins its own second example; see docs/decisions.md.
+
+English (any Latin script) is split at white space. Chinese is split into words by jieba's dictionary with the known
+names kept whole; the threshold was set on English and is uncalibrated there. Other scripts are `Unscored`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+from ludic_deepeval.ledger import FactLedger
+from ludic_deepeval.outcome import Unscored
+from ludic_deepeval.text import han_share, sentence_starts
+
+_CORE: Final = re.compile(r"\w(?:.*\w)?", re.DOTALL)
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+_ENDS_SENTENCE: Final = re.compile(r"[.!?…。！？\n]")
+_PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
+_MONTHS: Final = frozenset(
+    # Gregorian, then the Calendar of Harptos with the commoner month names of Faerûn
+    [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "Hammer",
+        "Alturiak",
+        "Ches",
+        "Tarsakh",
+        "Mirtul",
+        "Kythorn",
+        "Flamerule",
+        "Eleasis",
+        "Eleint",
+        "Marpenoth",
+        "Uktar",
+        "Nightal",
+    ]
+)
+# Words that stand in names ("Red Wizards of Thay", "the Reeve") without being names.
+_FUNCTION_WORDS: Final = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "he",
+        "her",
+        "his",
+        "i",
+        "in",
+        "it",
+        "its",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "that",
+        "the",
+        "their",
+        "there",
+        "they",
+        "this",
+        "to",
+        "we",
+        "with",
+        "you",
+        "la",
+        "le",
+        "les",
+        "el",
+        "los",
+        "de",
+        "del",
+        "der",
+        "die",
+        "das",
+        "von",
+        "van",
+        "du",
+        "des",
+        "and",
+        "of",
+    ]
+)
+_DIGITS: Final = "0-9０-９〇零一二三四五六七八九十百千廿卅两"
+_HAN_DATE: Final = re.compile(
+    rf"(?:民国|公元前?)?[{_DIGITS}元正]+(?:年|月|日|号|时|点)|[{_DIGITS}]*(?:世纪|年代)|(?:初|腊月|正月|冬月)[{_DIGITS}]*|"
+    "除夕|元宵|清明|端午|中秋|重阳|冬至|夏至|立春|[子丑寅卯辰巳午未申酉戌亥]时|[甲乙丙丁戊己庚辛壬癸][子丑寅卯辰巳午未申酉戌亥]年?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Vagueness:
+    """The fact density of one span.
+
+    Attributes:
+        tokens: |T(m)|, words without bare punctuation.
+        named: N(m), the tokens that are names or date parts, as they stand.
+    """
+
+    tokens: int
+    named: tuple[str, ...]
+
+    @property
+    def density(self) -> Fraction:
+        """d(m) in [0, 1]; lower is vaguer. 0 for an empty span."""
+        return Fraction(len(self.named), self.tokens) if self.tokens else Fraction(0)
+
+    @property
+    def index(self) -> Fraction:
+        """VI(m) = 1 − d(m) in [0, 1]; higher is vaguer. 1 for an empty span."""
+        return 1 - self.density
+
+    def is_hole(self, maximum: Fraction) -> bool:
+        """Whether the span passes Eq 11 at this density (0.30 by default), exactly."""
+        return len(self.named) * maximum.denominator <= self.tokens * maximum.numerator
+
+
+class Names:
+    """The names that a ledger and a Story Bible know, looked at only when a span needs them."""
+
+    def __init__(self, ledger: FactLedger, more: Iterable[str] = ()) -> None:
+        self._ledger = ledger
+        self._more = tuple(more)
+
+    def _all(self) -> Iterator[str]:
+        yield self._ledger.protagonist
+        for npc in self._ledger.npcs:
+            yield from npc.names
+            if npc.faction:
+                yield npc.faction
+        for hook in self._ledger.hooks:
+            if hook.location:
+                yield hook.location
+        for event in self._ledger.events:
+            if event.location:
+                yield event.location
+            yield from event.factions
+        yield from self._more
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Each capitalised word of each name, without articles and other words that are no names."""
+        parts = (
+            _bare(core.group())
+            for name in self._all()
+            for part in name.split()
+            if (core := _CORE.search(part))
+        )
+        return frozenset(word for word in parts if word[0].isupper() and word.lower() not in _FUNCTION_WORDS)
+
+    @cached_property
+    def han(self) -> re.Pattern[str] | None:
+        """Matches any name in Chinese characters, longest first; None when there is none."""
+        names = sorted(
+            {name for name in self._all() if han_share(name)[1]}, key=lambda name: (-len(name), name)
+        )
+        return re.compile("|".join(map(re.escape, names))) if names else None
+
+
+def measure(span: str, names: Names) -> Vagueness | Unscored:
+    """Count the tokens of a span and those among them that are names or date parts (Eq 10).
+
+    Args:
+        span: The words of the mystery, as they stand in the prose.
+        names: The known names; they decide over a capital at the start of a sentence, and over Chinese.
+
+    Returns:
+        The counts, or `Unscored` when most letters are neither Latin nor Chinese: no rule here tells names in them.
+    """
+    if span.isascii():
+        return _latin(span, names)
+    latin, han, other = han_share(span)
+    if other > latin + han:
+        return Unscored(
+            "script", "written in a script in which names cannot be told; English and Chinese can be measured"
+        )
+    return _chinese(span, names) if han > latin else _latin(span, names)
+
+
+def _latin(span: str, names: Names) -> Vagueness:
+    initials = set(sentence_starts(span)) if _ENDS_SENTENCE.search(span) else None
+    named: list[str] = []
+    tokens = 0
+    first = True
+    for match in re.finditer(r"\S+", span):
+        core = _CORE.search(match.group())
+        if core is None:
+            continue
+        tokens += 1
+        token = core.group()
+        initial = first or (initials is not None and match.start() in initials)
+        first = False
+        if (not token.islower() or not token.isalpha()) and _is_named(token, names, initial=initial):
+            named.append(token)
+    return Vagueness(tokens, tuple(named))
+
+
+def _is_named(token: str, names: Names, *, initial: bool) -> bool:
+    if any(map(str.isdigit, token)):
+        return True
+    if not token[0].isupper() or _PRONOUN_I.match(token):
+        return False
+    bare = _bare(token)
+    return not initial or bare in _MONTHS or bare in names.words
+
+
+def _bare(token: str) -> str:
+    """Drop a possessive ending: "Kaelen's" is Kaelen, and so is "Kaelen" of "James'"."""
+    return _POSSESSIVE.sub("", token) or token
+
+
+def _chinese(span: str, names: Names) -> Vagueness:
+    import rjieba  # noqa: PLC0415  # 5 MB of dictionary, for those who write Chinese
+
+    named: list[str] = []
+    tokens = 0
+    pieces = [(span, False)]
+    for pattern in (names.han, _HAN_DATE):
+        if pattern is not None:
+            pieces = [
+                part
+                for piece, known in pieces
+                for part in ([(piece, True)] if known else _split(piece, pattern))
+            ]
+    for piece, known in pieces:
+        if known:
+            tokens += 1
+            named.append(piece)
+            continue
+        for word in rjieba.cut(piece):
+            if not _CORE.search(word):
+                continue
+            tokens += 1
+            if any(map(str.isdigit, word)) or (
+                word[0].isascii() and word[0].isupper() and not _PRONOUN_I.match(word)
+            ):
+                named.append(word)
+    return Vagueness(tokens, tuple(named))
+
+
+def _split(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for match in pattern.finditer(text):
+        if match.start() > at:
+            yield text[at : match.start()], False
+        if match.end() > match.start():
+            yield match.group(), True
+        at = match.end()
+    if at < len(text):
+        yield text[at:], False

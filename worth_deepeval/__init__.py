@@ -1,0 +1,1 @@
+"""Can a model find its own evidence in a mystery? The WORTH benchmark (in preparation)."""
