@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from ludic_deepeval.consistency import ConsistencyReport, Fault, check_consistency
     from ludic_deepeval.errors import InputError, LudicError, StaleError
     from ludic_deepeval.ledger import FactLedger, load_ledger
-    from ludic_deepeval.lockfile import Lockfile, load_lockfile, relock
+    from ludic_deepeval.lockfile import Lockfile, load_lockfile
     from ludic_deepeval.outcome import Outcome, Scored, Unscored
     from ludic_deepeval.policy import Policy, find_policy
+    from ludic_deepeval.reanchor import relock
     from ludic_deepeval.scoring import Gate, ScoreCard, score_ledger
     from ludic_deepeval.sources import Story, read_story
 
@@ -27,9 +28,10 @@ _HOME = {
     "consistency": ("ConsistencyReport", "Fault", "check_consistency"),
     "errors": ("InputError", "LudicError", "StaleError"),
     "ledger": ("FactLedger", "load_ledger"),
-    "lockfile": ("Lockfile", "load_lockfile", "relock"),
+    "lockfile": ("Lockfile", "load_lockfile"),
     "outcome": ("Outcome", "Scored", "Unscored"),
     "policy": ("Policy", "find_policy"),
+    "reanchor": ("relock",),
     "scoring": ("Gate", "ScoreCard", "score_ledger"),
     "sources": ("Story", "read_story"),
 }

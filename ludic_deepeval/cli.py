@@ -151,9 +151,10 @@ def _ledger_in(path: Path) -> Any:
     from ludic_deepeval.files import read_bytes
     from ludic_deepeval.ledger import load_ledger, load_model
     from ludic_deepeval.lockfile import Lockfile
+    from ludic_deepeval.lookup import is_lockfile
 
     data = read_bytes(path)
-    return load_model(Lockfile, data, path).ledger if b'"source_sha256"' in data else load_ledger(data, path)
+    return load_model(Lockfile, data, path).ledger if is_lockfile(data) else load_ledger(data, path)
 
 
 @app.command()
@@ -299,8 +300,9 @@ def relock(
     ] = False,
 ) -> None:
     """Move the marks of stories that were edited to where their words now stand. Needs no model."""
-    from ludic_deepeval.lockfile import accept, load_lockfile, write_lockfile
-    from ludic_deepeval.lockfile import relock as move
+    from ludic_deepeval.lockfile import load_lockfile, write_lockfile
+    from ludic_deepeval.reanchor import accept
+    from ludic_deepeval.reanchor import relock as move
 
     left = False
 

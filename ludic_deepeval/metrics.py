@@ -7,7 +7,6 @@ given. When it cannot measure it sets `error` and fails; it never scores 0 for w
 The only module of this package that imports DeepEval's metrics.
 """
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from typing import Any, ClassVar, Final
 from deepeval.metrics import BaseMetric  # noqa: TID251  # this module is the adapter
 from deepeval.test_case import LLMTestCase  # noqa: TID251
 
-from ludic_deepeval.advice import cheapest_fixes
 from ludic_deepeval.bible import Bible, load_bible, resolve_bible
 from ludic_deepeval.check import Checker, Reading, unmet
 from ludic_deepeval.consistency import check_consistency
@@ -27,16 +25,17 @@ from ludic_deepeval.errors import InputError, LudicError, shown
 from ludic_deepeval.files import read_bytes
 from ludic_deepeval.ledger import FactLedger, load_ledger
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, verify
+from ludic_deepeval.lookup import find_lockfile, is_lockfile, story_of
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy, find_policy
-from ludic_deepeval.scoring import ScoreCard, decimal, score_ledger
+from ludic_deepeval.report.margin import count, fix_note, inventory
+from ludic_deepeval.scoring import decimal, score_ledger
 from ludic_deepeval.sources import Story, read_story
 from ludic_deepeval.text import Prose
 
 NotaryCall = Callable[[str], FactLedger]
 """Reads prose into a ledger; what a model's Notary will be."""
 
-_HASH: Final = re.compile(rb'"source_sha256"\s*:\s*"([0-9a-f]{64})"')
 _THREE_WAYS: Final = (
     'give metadata={"ledger": …} (a ledger or its path), or keep the story\'s lockfile under {folder}'
     " (ludic annotate, ludic lock), or give the metric a notary"
@@ -155,10 +154,10 @@ class _LedgerMetric(BaseMetric):  # type: ignore[misc]  # DeepEval has no types
         self, path: Path, prose: Prose | None, metadata: Mapping[str, Any]
     ) -> tuple[Story | None, Reading]:
         data = read_bytes(path)
-        if not _HASH.search(data):
+        if not is_lockfile(data):
             return None, self._score(load_ledger(data, path), metadata)
         lock = load_lockfile(path)
-        story = _story_of(path)
+        story = story_of(path)
         if prose is None and story is not None:
             prose = story.prose
         if prose is not None:
@@ -198,13 +197,6 @@ def _ledger_of(data: dict[str, Any], prose: Prose | None) -> FactLedger:
     return lock.ledger
 
 
-def _story_of(lockfile: Path) -> Story | None:
-    """The story that a lockfile lies beside."""
-    stem = lockfile.name.removesuffix(".ledger.json").removesuffix(".second")
-    path = lockfile.with_name(f"{stem}.md")
-    return read_story(path) if path.is_file() else None
-
-
 def _named_bible(given: object) -> Bible | None:
     if given is None or isinstance(given, Bible):
         return given
@@ -213,28 +205,6 @@ def _named_bible(given: object) -> Bible | None:
     if isinstance(given, str):
         return load_bible(resolve_bible(given, Path.cwd(), 'metadata["bible"]'))
     raise InputError('metadata["bible"]', f"found {shown(given)}", allowed="a name, a folder or a Bible")
-
-
-_by_hash: dict[Path, dict[str, Path]] = {}
-
-
-def find_lockfile(prose: Prose, folder: Path) -> Path | None:
-    """Return the lockfile under a folder that was made from this prose, or None.
-
-    A second reading (`NAME.second.ledger.json`) is no candidate. The folder is listed once a process, and again when
-    a hash is not among those known.
-    """
-    home = folder.absolute()
-    found = _by_hash.get(home, {}).get(prose.sha256)
-    if found is None or not found.is_file():
-        known: dict[str, Path] = {}
-        for path in sorted(home.rglob("*.ledger.json")) if home.is_dir() else ():
-            match = None if path.name.endswith(".second.ledger.json") else _HASH.search(read_bytes(path))
-            if match:
-                known.setdefault(match.group(1).decode("ascii"), path)
-        _by_hash[home] = known
-        found = known.get(prose.sha256)
-    return found
 
 
 def backstory_case(path: str | Path) -> LLMTestCase:
@@ -246,29 +216,6 @@ def backstory_case(path: str | Path) -> LLMTestCase:
         actual_output=story.prose.body,
         metadata={"ledger": str(story.lockfile), "story": str(story.path)},
     )
-
-
-# What an editor would write in the margin
-
-
-def _fix_note(reading: Reading) -> str:
-    fixes = cheapest_fixes(reading.ledger, reading.card.policy, names=reading.names)
-    return f" Smallest fix: {fixes[0]}." if fixes else ""
-
-
-def _inventory(card: ScoreCard, who: str) -> str:
-    counts = card.counts
-    threads = sum(counts.tiers)
-    return (
-        f"{who} has {_count(counts.active, 'person', 'people')} with unfinished business,"
-        f" {_count(threads, 'open thread', 'open threads')} ({counts.tiers[0]} urgent),"
-        f" {_count(counts.goals, 'goal', 'goals')} pursued and"
-        f" {_count(counts.holes or 0, 'thing', 'things')} left unexplained."
-    )
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number or 'no'} {one if number == 1 else many}"
 
 
 class LudicPotentialIndexMetric(_LedgerMetric):
@@ -297,7 +244,7 @@ class LudicPotentialIndexMetric(_LedgerMetric):
             "goals": card.counts.goals,
             "holes": card.counts.holes,
         }
-        note = f"{_inventory(card, reading.ledger.protagonist)} LPI {decimal(card.lpi, self._least())}"
+        note = f"{inventory(card, reading.ledger.protagonist)} LPI {decimal(card.lpi, self._least())}"
         if holds:
             return _Measured(float(card.lpi), holds, breakdown, f"{note}: enough is left open to play.")
         told = [row.id for row in card.mysteries if row.hole is False]
@@ -306,7 +253,7 @@ class LudicPotentialIndexMetric(_LedgerMetric):
             float(card.lpi),
             holds,
             breakdown,
-            f"{note}, needs {decimal(self._least())}.{closed}{_fix_note(reading)}",
+            f"{note}, needs {decimal(self._least())}.{closed}{fix_note(reading)}",
         )
 
 
@@ -337,10 +284,10 @@ class PotentialConflictValueMetric(_LedgerMetric):
             },
         }
         halved = [row.id for row in card.events if row.counted < row.raw]
-        note = f"{_count(len(card.events), 'event', 'events')}, PCV {decimal(card.pcv, needed, places=0)} of {decimal(needed, places=0)}, {card.tier} tier."
+        note = f"{count(len(card.events), 'event', 'events')}, PCV {decimal(card.pcv, needed, places=0)} of {decimal(needed, places=0)}, {card.tier} tier."
         if halved:
             note += f" '{halved[0]}' counts half: two stronger events are as grave."
-        return _Measured(float(share), holds, breakdown, note if holds else note + _fix_note(reading))
+        return _Measured(float(share), holds, breakdown, note if holds else note + fix_note(reading))
 
 
 class TemporalConsistencyMetric(_LedgerMetric):
@@ -402,10 +349,12 @@ class PlayabilityGateMetric(_LedgerMetric):
                 1.0,
                 True,
                 breakdown,
-                f"Ready to play ({card.tier} tier). {_inventory(card, reading.ledger.protagonist)}",
+                f"Ready to play ({card.tier} tier). {inventory(card, reading.ledger.protagonist)}",
             )
-        told = f"{'; '.join(card.gate.reasons)} ({card.quadrant}). {_inventory(card, reading.ledger.protagonist)}"
-        return _Measured(0.0, self.threshold <= 0, breakdown, told + _fix_note(reading))
+        told = (
+            f"{'; '.join(card.gate.reasons)} ({card.quadrant}). {inventory(card, reading.ledger.protagonist)}"
+        )
+        return _Measured(0.0, self.threshold <= 0, breakdown, told + fix_note(reading))
 
 
 class StoryExpectationMetric(_LedgerMetric):
