@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ludic_deepeval.advice import Fix, apply_fix, cheapest_fixes
     from ludic_deepeval.bible import Bible, LinkageSupport, linkage_support, load_bible
-    from ludic_deepeval.check import CheckResult, StoryResult, check
+    from ludic_deepeval.check import CheckResult, StoryResult, check_stories
     from ludic_deepeval.consistency import ConsistencyReport, Fault, check_consistency
     from ludic_deepeval.errors import InputError, LudicError, StaleError
     from ludic_deepeval.ledger import FactLedger, load_ledger
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HOME = {
     "advice": ("Fix", "apply_fix", "cheapest_fixes"),
     "bible": ("Bible", "LinkageSupport", "linkage_support", "load_bible"),
-    "check": ("CheckResult", "StoryResult", "check"),
+    "check": ("CheckResult", "StoryResult", "check_stories"),
     "consistency": ("ConsistencyReport", "Fault", "check_consistency"),
     "errors": ("InputError", "LudicError", "StaleError"),
     "ledger": ("FactLedger", "load_ledger"),
@@ -59,7 +59,7 @@ __all__ = [
     "Unscored",
     "apply_fix",
     "cheapest_fixes",
-    "check",
+    "check_stories",
     "check_consistency",
     "find_policy",
     "linkage_support",

@@ -342,7 +342,7 @@ def _said(value: object) -> str:
     return "nothing" if value is None or isinstance(value, Unscored) else str(value)
 
 
-def check(
+def check_stories(
     paths: list[Path],
     *,
     policy: Policy | None = None,

@@ -77,14 +77,14 @@ def _profile_checked(profile: str | None) -> Iterator[None]:
 @app.command()
 def demo() -> None:
     """Judge a story that comes with the program, and show what a finding looks like."""
-    from ludic_deepeval.check import check
-    from ludic_deepeval.report import check_text
+    from ludic_deepeval.check import check_stories
+    from ludic_deepeval.report.as_text import check_text
 
     folder = Path(__file__).parent / "demo"
     _say(
         "Two tellings of one backstory. In the first the writer closed every door and slipped once; the second mends it.\n"
     )
-    for line in check_text(check([folder]), paint=_painter()):
+    for line in check_text(check_stories([folder]), paint=_painter()):
         _say(line)
     _say(
         f"\nThe stories are in {folder}. Your own:  ludic annotate my-story.md   then   ludic lock my-story.md   then   ludic check my-story.md"
@@ -102,7 +102,7 @@ def check(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only stories that do not hold.")] = False,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
-    from ludic_deepeval.check import check as run
+    from ludic_deepeval.check import check_stories as run
 
     with _profile_checked(profile):
         result = run(paths, profile=profile, allow_unread=allow_unread, progress=_progress)
@@ -161,7 +161,7 @@ def _ledger_in(path: Path) -> Any:
 def advise(paths: Files, as_json: AsJson = False, profile: Profile = None) -> None:
     """Say the smallest sets of changes that would make stories playable, each with the score it would give."""
     from ludic_deepeval.advice import cheapest_fixes
-    from ludic_deepeval.check import check as run
+    from ludic_deepeval.check import check_stories as run
     from ludic_deepeval.outcome import Unscored
     from ludic_deepeval.report.as_json import number
 

@@ -23,7 +23,7 @@ from ludic_deepeval.check import Checker, Reading, unmet
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, LudicError, shown
 from ludic_deepeval.files import read_bytes
-from ludic_deepeval.ledger import FactLedger, load_ledger
+from ludic_deepeval.ledger import FactLedger, load_ledger, load_model
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, verify
 from ludic_deepeval.lookup import find_lockfile, is_lockfile, story_of
 from ludic_deepeval.outcome import Unscored
@@ -191,7 +191,7 @@ class _LedgerMetric(BaseMetric):  # type: ignore[misc]  # DeepEval has no types
 def _ledger_of(data: dict[str, Any], prose: Prose | None) -> FactLedger:
     if "source_sha256" not in data:
         return load_ledger(data, 'metadata["ledger"]')
-    lock = Lockfile.model_validate(data)
+    lock = load_model(Lockfile, data, 'metadata["ledger"]')
     if prose is not None:
         verify(lock, prose, Path('metadata["ledger"]'))
     return lock.ledger

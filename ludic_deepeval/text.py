@@ -37,9 +37,9 @@ _FULL_WIDTH: Final = 0xFEE0  # from "！" to "!"
 _FOLDS: Final = (
     dict.fromkeys(_SINGLE, "'") | dict.fromkeys(_DOUBLE, '"') | dict.fromkeys(_DASH + "-", "-") | {"…": "..."}
 )
-_FOLDED_RUN: Final = re.compile(rf"\s+|[{_DASH}-]+|…|[{_SINGLE}{_DOUBLE}{_DROPPED}]|[\uff01-\uff5e]")
+_FOLDED_RUN: Final = re.compile(rf"[\s{_DROPPED}]+|[{_DASH}-]+|…|[{_SINGLE}{_DOUBLE}]|[\uff01-\uff5e]")
 
-_SENTENCE_END: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*\s+|[。！？…]+[”’」』）]*\s*|\n\s*)")
+_SENTENCE_END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s+|[。！？…]+[”’」』）]*\s*|\n\s*)")
 _ABBREVIATIONS: Final = frozenset(
     [
         "mr",
@@ -116,12 +116,14 @@ def fold(text: str) -> Folded:
 
 def _fold_run(text: str, run: str, begin: int, end: int) -> str:
     first = run[0]
-    if first.isspace():
+    if first.isspace() or first in _DROPPED:
+        if not any(map(str.isspace, run)):
+            return ""
         between_cjk = (
             begin > 0 and end < len(text) and _CJK_CHAR.match(text[begin - 1]) and _CJK_CHAR.match(text[end])
         )
         return "" if between_cjk else " "
-    return _FOLDS.get(first) or ("" if first in _DROPPED else chr(ord(first) - _FULL_WIDTH))
+    return _FOLDS.get(first) or chr(ord(first) - _FULL_WIDTH)
 
 
 @lru_cache(maxsize=4096)
@@ -253,26 +255,39 @@ class Prose:
         at = text.find(wanted)
         while at >= 0:
             stop = at + len(wanted)
-            if _whole(text, at, stop):
+            if _whole(text, at, stop) and not (_splits(starts, at) or _splits(starts, stop)):
                 found.append((starts[at], ends[stop - 1]))
             at = text.find(wanted, at + 1)
         return found
 
 
+def _splits(starts: "array[int]", cut: int) -> bool:
+    """Whether a cut falls inside what one stored character folds to, as between the dots of "…"."""
+    return 0 < cut < len(starts) and starts[cut] == starts[cut - 1]
+
+
 def _whole(text: str, start: int, stop: int) -> bool:
-    """Whether a match begins and ends between words: "he art" is no quote of "the artist"."""
-    return not (_joined(text, start) or _joined(text, stop))
+    """Whether a match begins and ends between words: "he art" is no quote of "the artist", "he can" none of "he can't"."""
+    return not any(
+        _joined(text, cut) or _joined(text, cut, over=1) or _joined(text, cut - 1, over=1)
+        for cut in (start, stop)
+    )
 
 
-def _joined(text: str, cut: int) -> bool:
-    if cut in {0, len(text)}:
+def _joined(text: str, cut: int, *, over: int = 0) -> bool:
+    """Whether a cut parts the letters of one word; with `over`, across an apostrophe that follows the cut."""
+    if not 0 < cut < len(text) - over or (over and text[cut] != "'"):
         return False
-    before, after = text[cut - 1], text[cut]
+    before, after = text[cut - 1], text[cut + over]
     return (
-        before.isalnum()
-        and after.isalnum()
+        _in_word(before)
+        and _in_word(after)
         and not (_UNSPACED_LETTER.match(before) or _UNSPACED_LETTER.match(after))
     )
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char)[0] == "M"
 
 
 def _front_matter(raw: str, start: int, file: str) -> tuple[str | None, int]:

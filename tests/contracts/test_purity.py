@@ -1,0 +1,83 @@
+"""What the packages may load, asked of a fresh interpreter."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("deepeval", "trulens", "ollama", "anthropic", "openai", "pandas", "numpy", "rich", "rjieba")
+STORY = ROOT / "ludic_deepeval" / "demo" / "2-open.md"
+
+
+def loaded(code: str) -> set[str]:
+    """Run code in a fresh interpreter and return which heavy packages it loaded."""
+    script = (
+        f"import sys\n{code}\nprint('\\n'.join(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(done.stdout.split()) & set(HEAVY)
+
+
+@pytest.mark.parametrize("package", ["ludic_deepeval", "worth_deepeval", "trulens_feedback"])
+def test_importing_a_package_loads_no_harness(package: str) -> None:
+    assert loaded(f"import {package}") == set()
+
+
+def test_the_whole_public_interface_loads_no_harness() -> None:
+    assert loaded("import ludic_deepeval as l\n[getattr(l, name) for name in l.__all__]") == set()
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_ludic_check_loads_no_harness(options: list[str]) -> None:
+    code = (
+        f"sys.argv = ['ludic', 'check', *{options!r}, {str(STORY)!r}]\n"
+        "import io, contextlib\nfrom ludic_deepeval.cli import main\n"
+        "try:\n    with contextlib.redirect_stdout(io.StringIO()):\n        main()\n"
+        "except SystemExit as end:\n    assert not end.code"
+    )
+    assert loaded(code) == set()
+
+
+def test_the_pytest_plugin_loads_no_harness() -> None:
+    assert loaded("import ludic_deepeval.pytest_plugin") == set()
+
+
+def test_every_public_name_exists_and_unknown_ones_do_not() -> None:
+    import ludic_deepeval
+
+    for name in ludic_deepeval.__all__:
+        assert getattr(ludic_deepeval, name).__module__.startswith("ludic_deepeval") or name == "Outcome"
+    assert sorted(ludic_deepeval.__all__) == dir(ludic_deepeval)
+    with pytest.raises(AttributeError, match="no attribute 'lpi'"):
+        ludic_deepeval.lpi  # noqa: B018
+
+
+def test_only_the_adapters_import_a_harness() -> None:
+    """Ruff's banned-api says the same; this also sees what a noqa would hide."""
+    allowed = {"ludic_deepeval/metrics.py", "ludic_deepeval/pytest_plugin.py"}
+    importers = {
+        path.relative_to(ROOT).as_posix()
+        for package in ("ludic_deepeval", "worth_deepeval", "trulens_feedback")
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.strip().startswith(("import deepeval", "from deepeval", "import trulens.", "from trulens."))
+    }
+    assert importers == allowed
+
+
+@pytest.mark.parametrize(
+    ("lower", "higher"),
+    [
+        ("outcome", "ledger"), ("errors", "ledger"), ("text", "ledger"), ("ledger", "scoring"), ("vagueness", "scoring"),
+        ("bible", "consistency"), ("scoring", "advice"), ("consistency", "check"), ("lockfile", "check"), ("check", "metrics"),
+    ],
+)  # fmt: skip
+def test_dependencies_point_one_way(lower: str, higher: str) -> None:
+    """Nothing below imports what stands above it (DESIGN, layout)."""
+    source = (ROOT / "ludic_deepeval" / f"{lower}.py").read_text(encoding="utf-8")
+    assert f"ludic_deepeval.{higher} " not in source
+    assert f"ludic_deepeval.{higher}\n" not in source
