@@ -57,24 +57,31 @@ class Fix:
     before: ScoreCard
     after: ScoreCard
 
-    def __str__(self) -> str:
-        """One line: "a fourth goal: LPI 0.66 → 0.74"."""
-        gate = self.before.policy.lpi_gate, self.before.policy.pcv_threshold
-        moved = []
-        pairs = (
-            ("LPI", self.before.lpi, self.after.lpi, gate[0], 2),
-            ("PCV", self.before.pcv, self.after.pcv, gate[1], 0),
-        )
-        for name, old, new, threshold, places in pairs:
-            if isinstance(old, Fraction) and isinstance(new, Fraction) and old != new:
-                moved.append(
-                    f"{name} {decimal(old, threshold, places=places)} → {decimal(new, threshold, places=places)}"
-                )
+    @property
+    def todo(self) -> tuple[str, ...]:
+        """What to do, one entry for each different thing: "2 × one more urgent thread"."""
         times: dict[str, int] = {}
         for change in self.changes:
             times[change.text] = times.get(change.text, 0) + 1
-        todo = "; ".join(f"{count} × {text}" if count > 1 else text for text, count in times.items())
-        return f"{todo}: {', '.join(moved)}"
+        return tuple(f"{count} × {text}" if count > 1 else text for text, count in times.items())
+
+    @property
+    def effect(self) -> str:
+        """What moves: "LPI 0.66 → 0.74"."""
+        policy = self.before.policy
+        pairs = (
+            ("LPI", self.before.lpi, self.after.lpi, policy.lpi_gate, 2),
+            ("PCV", self.before.pcv, self.after.pcv, policy.pcv_threshold, 0),
+        )
+        return ", ".join(
+            f"{name} {decimal(old, threshold, places=places)} → {decimal(new, threshold, places=places)}"
+            for name, old, new, threshold, places in pairs
+            if isinstance(old, Fraction) and isinstance(new, Fraction) and old != new
+        )
+
+    def __str__(self) -> str:
+        """One line: "a fourth goal: LPI 0.66 → 0.74"."""
+        return f"{'; '.join(self.todo)}: {self.effect}"
 
 
 def cheapest_fixes(

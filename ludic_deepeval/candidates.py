@@ -13,6 +13,7 @@ _CONTEXT_WORDS: Final = 5
 
 _CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)*"
 _NAME: Final = re.compile(rf"\b{_CAPITAL}(?:\s+(?:of|the|van|de|von)\s+{_CAPITAL}|\s+{_CAPITAL})*")
+_WITHIN: Final = re.compile(rf"(?<=\w)[,;]?\s+({_CAPITAL})\b")  # where a capital is not due to the sentence
 _NO_NAME: Final = frozenset(
     [
         "The",
@@ -112,8 +113,9 @@ def find_candidates(prose: Prose) -> list[Candidate]:
 def _names(prose: Prose) -> list[Candidate]:
     body = prose.body
     starts = set(sentence_starts(body))
+    within = {match.group(1) for match in _WITHIN.finditer(body)}
     found: Counter[str] = Counter()
-    first: dict[str, int] = {}
+    places: dict[str, list[int]] = {}
     for match in _NAME.finditer(body):
         words = match.group().split()
         at = match.start()
@@ -121,22 +123,29 @@ def _names(prose: Prose) -> list[Candidate]:
             at += len(words[0]) + 1
             words = words[1:]
         name = re.sub(r"['’]s$", "", " ".join(words))
-        if not name or (
-            at in starts and len(words) == 1 and not re.search(rf"\w[,;]?\s+{re.escape(name)}\b", body)
-        ):
+        if not name or (at in starts and len(words) == 1 and name not in within):
             continue
         found[name] += 1
-        first.setdefault(name, at)
+        places.setdefault(name, []).append(at)
     common = [name for name, count in found.most_common() if count > 1][:MAX_EACH]
     return [
-        Candidate(
-            "name",
-            f"{name} ({found[name]}×)",
-            _around(body, first[name], first[name] + len(name)),
-            prose.place(first[name]).line,
-        )
+        Candidate("name", f"{name} ({found[name]}×)", quote, prose.place(at).line)
         for name in common
+        for at, quote in _first_fit(body, name, places[name])
     ]
+
+
+def _first_fit(body: str, name: str, places: list[int]) -> list[tuple[int, str]]:
+    """The first place of a name where the words around it can serve as a quote."""
+    for at in places[:MAX_EACH]:
+        quote = _around(body, at, at + len(name))
+        if _fit(quote):
+            return [(at, quote)]
+    return []
+
+
+def _fit(quote: str) -> bool:
+    return MIN_QUOTE_WORDS <= word_count(quote) <= MAX_QUOTE_WORDS
 
 
 def _around(body: str, start: int, end: int) -> str:
@@ -155,7 +164,10 @@ def _sentences(prose: Prose, kind: Literal["death", "question"], pattern: re.Pat
         if match is None:
             continue
         sentence = body[start:end].strip()
-        if not MIN_QUOTE_WORDS <= word_count(sentence) <= MAX_QUOTE_WORDS:
+        if not _fit(sentence):
             sentence = _around(body, match.start(), match.end())
-        found.append(Candidate(kind, match.group(), sentence, prose.place(match.start()).line))
-    return found[:MAX_EACH]
+        if _fit(sentence):
+            found.append(Candidate(kind, match.group(), sentence, prose.place(match.start()).line))
+        if len(found) == MAX_EACH:
+            break
+    return found

@@ -1,20 +1,23 @@
 """Paths in, findings out: what the command, the hook, the pytest plugin and the action all call."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ludic_deepeval.advice import Fix, cheapest_fixes
 from ludic_deepeval.bible import Bible, load_bible, resolve_bible
 from ludic_deepeval.consistency import ConsistencyReport, check_consistency
 from ludic_deepeval.errors import InputError, StaleError
+from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.findings import Finding, Placer, Severity, of_consistency, of_lock, of_play
 from ludic_deepeval.ledger import FactLedger
-from ludic_deepeval.lockfile import Lockfile, load_lockfile, verify
+from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verify
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy, find_policy
-from ludic_deepeval.scoring import ScoreCard, score_ledger
+from ludic_deepeval.scoring import Gate, ScoreCard, score_ledger
 from ludic_deepeval.sources import Story, find_stories, read_story
 from ludic_deepeval.sources.markdown import meets
 
@@ -67,6 +70,20 @@ class StoryResult:
     findings: tuple[Finding, ...]
     holds: bool
     unscored: Unscored | None = None
+
+    @property
+    def plays(self) -> bool | None:
+        """Whether the gate is passed; None when it was not measured."""
+        gate = self.outcome.value.card.gate if isinstance(self.outcome, Scored) else None
+        return gate.passed if isinstance(gate, Gate) else None
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The smallest sets of changes that would clear the gate; worked out when asked for."""
+        if not isinstance(self.outcome, Scored):
+            return ()
+        reading = self.outcome.value
+        return cheapest_fixes(reading.ledger, reading.card.policy, names=reading.names)
 
 
 @dataclass(frozen=True)
@@ -215,7 +232,7 @@ class Checker:
             )
 
         placer = Placer(story.prose, None)
-        if not story.lockfile.is_file():
+        if not story.lockfile.exists():
             if not story.prose.body:
                 raise InputError(path, "no prose in this file", allowed="a story")
             why = Unscored(
@@ -230,11 +247,14 @@ class Checker:
             return result("unread", why, [placer.at(0, "stale", "warning", why.reason)], why)
         placer = Placer(story.prose, lock.ledger)
         aside = list(of_lock(lock, placer, story.prose))
+        if _sheet_changed(story, lock):
+            message = f"the mark sheet has changed since it was locked: ludic lock {path}"
+            aside.append(placer.at(0, "unlocked-sheet", "warning", message))
         if lock.unread:
             count = "a paragraph" if len(lock.unread) == 1 else f"{len(lock.unread)} paragraphs"
             why = Unscored(
                 "unread",
-                f"{count} not read yet. Mark what is new: ludic annotate {path}; nothing to mark: ludic relock --read {path}",
+                f"{count} not read yet. Mark what is new: ludic annotate --force {path}; nothing to mark: ludic relock --read {path}",
             )
             return result("unread", why, aside, why)
         if why_not := lock.too_little_grounded:
@@ -250,6 +270,13 @@ class Checker:
                 "unscored", Scored(reading), [*findings, placer.at(0, "unscored", "warning", gap.reason)], gap
             )
         return result("read", Scored(reading), findings, None, holds=holds)
+
+
+def _sheet_changed(story: Story, lock: Lockfile) -> bool:
+    recorded = lock.notary.options.get("sheet_sha256")
+    if recorded is None or not story.sheet.is_file():
+        return False
+    return bool(sheet_digest(decode(read_bytes(story.sheet), story.sheet)) != recorded)
 
 
 _RANK: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
@@ -292,9 +319,7 @@ def _judge(story: Story, reading: Reading, placer: Placer, bible: Bible | None) 
 
 
 def _softened(finding: Finding) -> Finding:
-    return Finding(
-        finding.code, "note", f"{finding.message} (expected)", finding.line, finding.column, finding.quote
-    )
+    return replace(finding, severity="note", message=f"{finding.message} (expected)")
 
 
 def unmet(story: Story, reading: Reading) -> list[str]:

@@ -1,8 +1,10 @@
 """The command `ludic`. Exit codes: 0 holds, 1 something falls short, 2 the input or the call is wrong."""
 
+import io
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,7 +46,8 @@ def _painter() -> Callable[[str, str], str]:
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False))  # noqa: T201
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(data, ensure_ascii=plain, indent=1, allow_nan=False))  # noqa: T201
 
 
 def _say(line: str) -> None:
@@ -160,65 +163,23 @@ def _ledger_in(path: Path) -> Any:
 @app.command()
 def advise(paths: Files, as_json: AsJson = False, profile: Profile = None) -> None:
     """Say the smallest sets of changes that would make stories playable, each with the score it would give."""
-    from ludic_deepeval.advice import cheapest_fixes
     from ludic_deepeval.check import check_stories as run
-    from ludic_deepeval.outcome import Unscored
-    from ludic_deepeval.report.as_json import number
 
     with _profile_checked(profile):
         result = run(paths, profile=profile)
-    rows: list[dict[str, Any]] = []
-    for story in result.stories:
-        row: dict[str, Any] = {
-            "path": story.path.as_posix(),
-            "id": story.id,
-            "passed": None,
-            "fixes": [],
-            "said": "",
-        }
-        if isinstance(story.outcome, Unscored) or isinstance(story.outcome.value.card.gate, Unscored):
-            row["said"] = story.unscored.reason if story.unscored else "not scored"
-        else:
-            reading = story.outcome.value
-            fixes = cheapest_fixes(reading.ledger, reading.card.policy, names=reading.names)
-            row["passed"] = story.outcome.value.card.gate.passed
-            row["said"] = (
-                "passes the gate; nothing to add"
-                if row["passed"]
-                else ""
-                if fixes
-                else "out of reach of a few changes"
-            )
-            row["fixes"] = [
-                {
-                    "changes": [
-                        {
-                            "kind": change.kind,
-                            "target": change.target,
-                            "text": change.text,
-                            "value": change.value,
-                        }
-                        for change in fix.changes
-                    ],
-                    "lpi": number(fix.after.lpi),
-                    "pcv": number(fix.after.pcv),
-                    "text": str(fix),
-                }
-                for fix in fixes
-            ]
-        rows.append(row)
     if as_json:
-        _print_json({"version": 1, "stories": rows})
+        from ludic_deepeval.report.as_json import advise_json
+
+        _print_json(advise_json(result))
     else:
-        paint = _painter()
-        for row in rows:
-            _say(paint(clean(row["path"], limit=400), "bold"))
-            for line in [row["said"]] * bool(row["said"]) + [fix["text"] for fix in row["fixes"]]:
-                _say(f"  {clean(line, limit=600)}")
+        from ludic_deepeval.report.as_text import advise_text
+
+        for line in advise_text(result, paint=_painter()):
+            _say(line)
     for error in result.errors:
         _complain(error)
-    passed = all(row["passed"] for row in rows)
-    raise typer.Exit(2 if result.errors else 0 if passed else 1)
+    left = not all(story.plays for story in result.stories)
+    raise typer.Exit(2 if result.errors else 1 if left else 0)
 
 
 @app.command()
@@ -239,9 +200,9 @@ def annotate(
         raise InputError(
             story.sheet,
             "there is a mark sheet already",
-            hint=f"edit it and run: ludic lock {file}; or --force to begin anew",
+            hint=f"edit it and run: ludic lock {file}; or --force to write it anew from the lockfile",
         )
-    lock = load_lockfile(story.lockfile) if story.lockfile.is_file() else None
+    lock = load_lockfile(story.lockfile) if story.lockfile.exists() else None
     notes: tuple[str, ...] = ()
     if lock is not None:
         if lock.source_sha256 != story.prose.sha256:
@@ -256,19 +217,26 @@ def annotate(
             f"{item.list}: {item.item.get('name') or item.item.get('text') or item.item.get('id')}: {item.reason}"
             for item in lock.ungrounded
         )
+    if story.sheet.is_file():
+        # What was typed since the last lock is nowhere else.
+        kept = story.sheet.with_name(f"{story.sheet.name}.bak")
+        story.sheet.replace(kept)
+        _say(clean(f"{kept}: the sheet that was there", limit=800))
     write_atomic(story.sheet, write_sheet(story, lock.ledger if lock else None, notes))
-    _say(f"{story.sheet}: fill it in, then run: ludic lock {file}")
+    todo = "holds what is marked; add what is missing" if lock else "fill it in"
+    _say(clean(f"{story.sheet}: {todo}, then run: ludic lock {file}", limit=800))
 
 
 @app.command()
 def lock(files: Files) -> None:
     """Turn filled mark sheets into lockfiles."""
     from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
-    from ludic_deepeval.lockfile import write_lockfile
+    from ludic_deepeval.lockfile import sheet_digest, write_lockfile
     from ludic_deepeval.marks import lock_sheet
+    from ludic_deepeval.report.as_text import SAID, counted
 
     def one(story: "Story") -> None:
-        if not story.sheet.is_file():
+        if not story.sheet.exists():
             raise InputError(
                 story.path,
                 "no mark sheet beside it",
@@ -276,15 +244,11 @@ def lock(files: Files) -> None:
                 hint=f"run first: ludic annotate {story.path}",
             )
         text = decode(read_bytes(story.sheet, limit=MAX_YAML_BYTES), story.sheet)
-        made = lock_sheet(load_yaml(text, story.sheet), story, story.sheet)
+        made = lock_sheet(load_yaml(text, story.sheet), story, story.sheet, digest=sheet_digest(text))
         write_lockfile(made, story.lockfile)
-        counts = {
-            name: sum(1 for kind, _, _ in made.ledger.items() if kind == name)
-            for name in ("npcs", "hooks", "goals", "mysteries", "events")
-        }
-        _say(
-            f"{story.lockfile}: {counts['npcs']} people, {counts['hooks']} hooks, {counts['goals']} goals, {counts['mysteries']} mysteries, {counts['events']} events"
-        )
+        counts = Counter(SAID[kind] for kind, _, _ in made.ledger.items())
+        told = ", ".join(counted(counts[words], *words) for words in SAID.values())
+        _say(f"{clean(str(story.lockfile), limit=400)}: {told}")
 
     _for_each(files, one)
 
@@ -303,6 +267,7 @@ def relock(
     from ludic_deepeval.lockfile import load_lockfile, write_lockfile
     from ludic_deepeval.reanchor import accept
     from ludic_deepeval.reanchor import relock as move
+    from ludic_deepeval.report.as_text import SAID, counted
 
     left = False
 
@@ -311,12 +276,25 @@ def relock(
         moved = move(load_lockfile(story.lockfile), story.prose, story.lockfile)
         done, lost = accept(moved.lock) if read else moved.lock, moved.lost
         write_lockfile(done, story.lockfile)
-        _say(
-            f"{story.lockfile}: {moved.kept} quotes on their words, {len(lost)} lost,"
-            f" {len(done.unread)} paragraphs unread"
-        )
+        told = [
+            f"{counted(moved.kept, 'quote', 'quotes')} on their words",
+            f"{len(lost)} lost",
+            f"{counted(len(done.unread), 'paragraph', 'paragraphs')} unread",
+        ]
+        _say(f"{clean(str(story.lockfile), limit=400)}: {', '.join(told)}")
         for kind, item, quote in lost:
-            _say(f"  lost: {kind} '{clean(item)}': “{clean(quote, limit=160)}”")
+            _say(f"  lost: {SAID[kind][0]} '{clean(item)}': “{clean(quote, limit=160)}”")
+        if read:
+            for aside in moved.lock.ungrounded[len(done.ungrounded) :]:
+                name = (
+                    aside.item.get("name")
+                    or aside.item.get("text")
+                    or aside.item.get("summary")
+                    or aside.item.get("id")
+                )
+                _say(
+                    f"  dropped: {SAID[aside.list][0]} '{clean(str(name))}' (the mark sheet still has it: mend or delete it there)"
+                )
         for part in done.unread:
             line = story.prose.place(part.start).line
             _say(
@@ -325,7 +303,10 @@ def relock(
         if done.unread or (lost and not read):
             left = True
             _say(
-                f"  then: ludic annotate --force {story.path} to mark what is new; or, if there is nothing to mark: ludic relock --read {story.path}"
+                clean(
+                    f"  then: ludic annotate --force {story.path} to mark what is new; or, if there is nothing to mark: ludic relock --read {story.path}",
+                    limit=1000,
+                )
             )
 
     _for_each(files, one)
@@ -355,41 +336,29 @@ def agree(
 ) -> None:
     """Compare two readings of one story: per kind of item, and in the figures they lead to."""
     from ludic_deepeval.agreement import compare
+    from ludic_deepeval.check import Checker
     from ludic_deepeval.lockfile import load_lockfile
-    from ludic_deepeval.policy import find_policy
-    from ludic_deepeval.report.as_json import card_json
-    from ludic_deepeval.report.as_text import details
+    from ludic_deepeval.lookup import story_of
 
-    locks = [load_lockfile(path) for path in (first, second)]
-    if locks[0].source_sha256 != locks[1].source_sha256:
+    one, two = (load_lockfile(path) for path in (first, second))
+    if one.source_sha256 != two.source_sha256:
         raise InputError(
             second, "a reading of other prose", where="source_sha256", allowed=f"the prose of {first}"
         )
-    found = compare(locks[0].ledger, locks[1].ledger, find_policy(first.absolute().parent)[0])
+    story, checker = story_of(first), Checker()
+    if story is None:
+        raise InputError(first, "no story beside it", allowed="a lockfile beside the prose that it reads")
+    bible = checker.bible_for(story)
+    found = compare(one.ledger, two.ledger, checker.policy_for(story), names=bible.names if bible else ())
     if as_json:
-        kinds = [
-            {
-                "kind": row.kind,
-                "first": row.first,
-                "second": row.second,
-                "matched": row.matched,
-                "same": row.same,
-                "f1": None if row.f1 is None else float(row.f1),
-            }
-            for row in found.kinds
-        ]
-        _print_json(
-            {"version": 1, "kinds": kinds, "first": card_json(found.first), "second": card_json(found.second)}
-        )
-        return
-    _say(f"{'':<10} {'A':>4} {'B':>4} {'both':>5} {'same answers':>13}   F1")
-    for row in found.kinds:
-        f1 = "–" if row.f1 is None else f"{float(row.f1):.2f}"
-        _say(
-            f"{row.kind:<10} {row.first:>4} {row.second:>4} {row.matched:>5} {row.same:>8} of {row.matched:<2}   {f1}"
-        )
-    _say(f"A: {details(found.first)}")
-    _say(f"B: {details(found.second)}")
+        from ludic_deepeval.report.as_json import agree_json
+
+        _print_json(agree_json(found))
+    else:
+        from ludic_deepeval.report.as_text import agree_text
+
+        for line in agree_text(found):
+            _say(line)
 
 
 @app.command()
@@ -429,12 +398,15 @@ def bible_check(
     else:
         _say(
             f"{folder}: {bible.name} {bible.version}: "
-            + ", ".join(f"{count} {kind}" for kind, count in counts.items())
+            + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
         )
 
 
 def main() -> None:
     """Run the command; every error is one line on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):  # a Windows pipe, or a file whose name is no text, ends no run
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="ludic")
     except LudicError as error:

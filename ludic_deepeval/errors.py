@@ -12,6 +12,9 @@ A measurement that cannot be made is not an error but an `Unscored` (see `outcom
 import unicodedata
 
 _SHOWN = 80
+_PART = 800
+_JOINERS = "\u200c\u200d"  # Persian and emoji are spelt with them
+_HUGE = 1 << 256
 
 
 class LudicError(Exception):
@@ -37,9 +40,10 @@ class InputError(LudicError):
         self.where = where
         self.allowed = allowed
         self.hint = hint
-        head = ": ".join(part for part in (clean(self.file, limit=400), where, found) if part)
-        tail = [f"allowed: {allowed}"] if allowed else []
-        super().__init__("; ".join([head, *tail, *([hint] if hint else [])]))
+        # Whatever a caller forgot to clean, an error stays one line that no terminal obeys.
+        head = ": ".join(clean(part, limit=_PART) for part in (self.file, where, found) if part)
+        tail = [clean(part, limit=_PART) for part in (allowed and f"allowed: {allowed}", hint) if part]
+        super().__init__("; ".join([head, *tail]))
 
 
 class StaleError(InputError):
@@ -49,7 +53,8 @@ class StaleError(InputError):
 def clean(text: str, *, limit: int = _SHOWN) -> str:
     """Return hostile text fit for one line of a terminal: no control characters, bounded length."""
     safe = "".join(
-        c if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} else "�" for c in text[: limit + 1]
+        c if c in _JOINERS or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} else "�"
+        for c in text[: limit + 1]
     )
     return safe if len(text) <= limit else safe[:limit] + "…"
 
@@ -58,12 +63,10 @@ def shown(value: object) -> str:
     """Return a value as an error message quotes it."""
     if isinstance(value, str):
         return f"'{clean(value)}'"
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list | tuple):
-        return "a list"
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, dict | list | tuple):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "nothing", True: "true", False: "false"}[value]
+    if isinstance(value, int) and abs(value) > _HUGE:  # Python refuses to print some
+        return "a huge number"
     return clean(str(value))

@@ -4,10 +4,9 @@ Sizes, nesting and YAML aliases are bounded, nothing is evaluated, and a file is
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Hashable
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 import yaml
@@ -147,22 +146,15 @@ def write_atomic(path: Path, text: str) -> None:
     try:
         if path.is_file() and path.read_bytes() == data:
             return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
-        temporary = Path(name)
+        temporary = path.with_name(f".{path.name[:40]}.{token_hex(8)}.tmp")
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with temporary.open("xb") as stream:
                 stream.write(data)
-            # mkstemp makes private files; a lockfile is shared like the prose beside it.
-            temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+            if path.exists():
+                temporary.chmod(path.stat().st_mode & 0o777)
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror or 'input or output error'})") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

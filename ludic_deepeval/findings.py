@@ -1,11 +1,11 @@
 """What a score card and a consistency report mean to a writer: findings with a code, a place and a quote."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from ludic_deepeval.bible import Bible, linkage_support
-from ludic_deepeval.consistency import ConsistencyReport
+from ludic_deepeval.consistency import LORE, ConsistencyReport
 from ludic_deepeval.ledger import Extracted, FactLedger
 from ludic_deepeval.lockfile import Lockfile
 from ludic_deepeval.outcome import Unscored
@@ -32,6 +32,8 @@ CODES: Final = {
     "told-mystery": "a mystery names so much that it is an explanation",
     "same-weight": "an event counts half, since two of its gravity are stronger",
     "bare-linkage": "an event claims ties to the world that the Story Bible does not show",
+    "unknown-place": "a practice in a place that the Story Bible does not have, so that no law can be looked up",
+    "unlocked-sheet": "the mark sheet has changed since it was locked",
     "unread": "no ledger lies beside the story",
     "stale": "the prose has changed since it was read",
     "new-paragraph": "a paragraph that nobody has read",
@@ -54,6 +56,7 @@ class Finding:
         line: Line of the stored file, from 1.
         column: Column in it, in characters from 1.
         quote: The words it is about; None when it is about the story as a whole.
+        against: For a contradiction, where the other side stands and its words.
     """
 
     code: str
@@ -62,6 +65,7 @@ class Finding:
     line: int
     column: int
     quote: str | None = None
+    against: str | None = None
 
 
 class Placer:
@@ -89,17 +93,22 @@ class Placer:
 
 
 def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger) -> Iterator[Finding]:
-    """One error for each fault, at the later of its two events (the first, where the second is a rule or a log entry)."""
-    events = {event.id for event in ledger.events}
-    people = {npc.id for npc in ledger.npcs}
+    """One error for each fault, at the later side that stands in the prose, with the words of the other side."""
+    lists = {npc.id: "npcs" for npc in ledger.npcs} | {event.id: "events" for event in ledger.events}
+    logged = {entry.id for entry in ledger.background_log}
     for fault in report.faults:
-        first, second = fault.events
-        if second in events or (second not in people and first in events):
-            yield placer.on(
-                "events", second if second in events else first, fault.code, "error", fault.message
-            )
+        here, there = (1, 0) if fault.events[1] in lists and fault.code != LORE else (0, 1)
+        finding = placer.on(
+            lists.get(fault.events[here], ""), fault.events[here], fault.code, "error", fault.message
+        )
+        other = fault.events[there]
+        if fault.code == LORE:
+            where = "the Story Bible"
+        elif other in logged:
+            where = "the background log"
         else:
-            yield placer.on("npcs", second, fault.code, "error", fault.message)
+            where = f"line {placer.on(lists[other], other, '', 'note', '').line}"
+        yield replace(finding, against=f"{where}: “{fault.quotes[there]}”")
 
 
 def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: Bible | None) -> Iterator[Finding]:
@@ -132,6 +141,10 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: Bible | 
             yield placer.on("mysteries", mystery.id, "told-mystery", "warning", message)
     if bible is not None:
         for event in ledger.events:
+            if event.location and event.practices and bible.location(event.location) is None:
+                known = ", ".join(place.id for place in bible.locations)
+                message = f"'{event.location}' is no place of {bible.name}, so its laws were not looked up; it has {known}"
+                yield placer.on("events", event.id, "unknown-place", "warning", message)
             support = linkage_support(event, bible)
             if event.linkage is not None and event.linkage >= _HIGH_LINKAGE and not support.supported:
                 message = f"linkage {event.linkage}, but it names nothing of {bible.name}"

@@ -301,7 +301,7 @@ def load_ledger(data: bytes | str | dict[str, Any], file: object = "ledger") -> 
 
 def _for_people(model: type[BaseModel], error: ValidationError, file: object) -> InputError:
     first, *others = error.errors(include_url=False)
-    more = f"{len(others)} more such" if others else ""
+    more = f"{len(others)} more fault{'s' * (len(others) > 1)}" if others else ""
     kind, location = first["type"], first["loc"]
     message = str(first["msg"])
     if kind == "json_invalid":
@@ -312,14 +312,16 @@ def _for_people(model: type[BaseModel], error: ValidationError, file: object) ->
         found, _, allowed = said.partition("; allowed: ")
         if found == "not a whole number":
             found, allowed = f"found {shown(first['input'])}", _allowed(model, location, kind, {})
-        return InputError(file, found, where=path if sep else _path(location), allowed=allowed, hint=more)
+        where = ".".join(part for part in (_path(location), path) if part) if sep else _path(location)
+        return InputError(file, found, where=where, allowed=allowed, hint=more)
     if kind == "missing":
         return InputError(
             file, "missing", where=_path(location), allowed=_allowed(model, location, kind, {}), hint=more
         )
-    if kind == "extra_forbidden":
+    if kind in {"extra_forbidden", "invalid_key"}:
+        place = (*location[:-1], str(location[-1]))
         return InputError(
-            file, "unknown field", where=_path(location), allowed=_fields_at(model, location[:-1]), hint=more
+            file, "unknown field", where=_path(place), allowed=_fields_at(model, location[:-1]), hint=more
         )
     allowed = _allowed(model, location, kind, first.get("ctx", {}))
     return InputError(
@@ -343,7 +345,7 @@ def _allowed(
     name = next((part for part in reversed(location) if isinstance(part, str)), "")
     if name in DIMENSIONS:
         return "a whole number from 1 to 10"
-    if name == "tier" and (kind == "value_error" or "expected" in ctx):
+    if name == "tier" and (kind in {"value_error", "missing"} or "expected" in ctx):
         return "1, 2 or 3"
     if name == "schema_version":
         return "1"

@@ -9,10 +9,11 @@ from base64 import b64encode
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from ludic_deepeval.errors import InputError, StaleError, shown
 from ludic_deepeval.files import dump_json, read_bytes, write_atomic
@@ -27,13 +28,36 @@ from ludic_deepeval.ledger import (
     load_model,
 )
 from ludic_deepeval.outcome import Unscored
-from ludic_deepeval.text import MAX_QUOTE_WORDS, MIN_QUOTE_WORDS, Prose, folded, paragraphs, word_count, words
+from ludic_deepeval.text import (
+    MAX_QUOTE_WORDS,
+    MIN_QUOTE_WORDS,
+    Prose,
+    folded,
+    holds_name,
+    paragraphs,
+    word_count,
+    words,
+)
 
 ListName: TypeAlias = Literal["npcs", "events", "hooks", "goals", "mysteries"]
 WORD_CODE: Final = 4  # base64 characters a word: 24 bits
 MAX_UNGROUNDED_SHARE: Final = (1, 5)
 
 Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+def _finite(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse NaN and infinity, which JSON cannot say."""
+    rest: list[Any] = [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, float) and not isfinite(part):
+            raise ValueError(f"found {part}; allowed: finite numbers")
+        rest += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return value
+
+
+Plain: TypeAlias = Annotated[dict[str, Any], AfterValidator(_finite)]
 
 
 class Prompt(Frozen):
@@ -49,15 +73,15 @@ class Notary(Frozen):
     kind: Literal["hand", "model"]
     model: Text | None = None
     prompt: Prompt | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
-    repetition: int = 0
+    options: Plain = Field(default_factory=dict)
+    repetition: Offset = 0
 
 
 class Ungrounded(Frozen):
     """An item that rests on no quote of the prose: kept apart with its reason, never scored."""
 
     list: ListName
-    item: dict[str, Any]
+    item: Plain
     reason: Text
 
 
@@ -79,8 +103,8 @@ class Fingerprint(Frozen):
     """
 
     words: str
-    paragraphs: tuple[int, ...]
-    at: dict[str, tuple[int, int]]
+    paragraphs: tuple[Offset, ...]
+    at: dict[str, tuple[Offset, Offset]]
 
 
 class Lockfile(Frozen):
@@ -111,6 +135,11 @@ class Lockfile(Frozen):
                 f"{bad} of the {good + bad} items that the Notary found rest on no quote of the prose",
             )
         return None
+
+
+def sheet_digest(text: str) -> str:
+    """The hash of a mark sheet, the same whatever its line ends."""
+    return sha256("\n".join(text.splitlines()).encode("utf-8")).hexdigest()
 
 
 # Reading and writing
@@ -181,10 +210,8 @@ def quote_problem(quote: str) -> str | None:
 
 def name_problem(npc: Npc) -> str | None:
     """Say which quote of a person holds none of the person's names."""
-    names = [folded(name) for name in npc.names]
     for evidence in npc.evidence:
-        quote = folded(evidence.quote)
-        if not any(name in quote for name in names):
+        if not any(holds_name(evidence.quote, name) for name in npc.names):
             return f"the quote {shown(evidence.quote)} does not hold the name {shown(npc.name)} or an alias"
     return None
 

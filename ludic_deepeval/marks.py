@@ -29,15 +29,19 @@ _PHASES: Final = {
     "childhood": "P1", "youth": "P2", "adult": "P3", "now": "P3", "p1": "P1", "p2": "P2", "p3": "P3",
 }  # fmt: skip
 _MOST_PLACES: Final = 4
+_UNPRINTABLE: Final = re.compile(
+    "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
+)  # JSON leaves them, YAML bars them
 
 
-def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
+def lock_sheet(sheet: object, story: Story, file: object, *, digest: str | None = None) -> Lockfile:
     """Turn a filled mark sheet into a lockfile, finding each quote in the prose.
 
     Args:
         sheet: The sheet as loaded from YAML.
         story: The story that it marks.
         file: The sheet's name, for errors.
+        digest: The `sheet_digest` of its text, so that a later change of it is noticed.
 
     Raises:
         InputError: A quote that is not in the prose or stands in it more than once, a person whose quote holds none of
@@ -48,7 +52,7 @@ def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
     for key in sheet:
         if key not in _TOP:
             raise InputError(file, f"unknown key {shown(str(key))}", allowed=", ".join(_TOP))
-    if sheet.get("sheet") != 1 or isinstance(sheet.get("sheet"), bool):
+    if sheet.get("sheet") != 1 or type(sheet.get("sheet")) is not int:
         raise InputError(file, f"found {shown(sheet.get('sheet'))}", where="sheet", allowed="1")
     data: dict[str, Any] = {"schema_version": 1, "protagonist": sheet.get("protagonist")}
     if data["protagonist"] is None:
@@ -64,24 +68,29 @@ def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
             for n, entry in _entries(sheet, section, file)
         ]
     _give_ids(data)
-    _resolve_people(data)
+    _resolve_people(data, file)
     # The error speaks of the sheet's own words: people, not npcs.
     try:
         ledger = load_ledger(data, file)
     except InputError as error:
-        where = re.sub(r"\bnpcs\b", "people", error.where)
-        raise InputError(file, error.found, where=where, allowed=error.allowed, hint=error.hint) from None
+        where, allowed = (re.sub(r"\bnpcs\b", "people", text) for text in (error.where, error.allowed))
+        allowed = re.sub(r"^evidence, ", "quote, ", allowed)
+        raise InputError(file, error.found, where=where, allowed=allowed, hint=error.hint) from None
     for name, index, item in ledger.items():
         if problem := evidence_problem(item, story.prose.body):
             section = next(key for key, value in SECTIONS.items() if value == name)
             raise InputError(
                 file, problem, where=f"{section}[{index}].quote", allowed="exact words of the prose"
             )
-    return make_lockfile(story.prose, ledger, Notary(kind="hand"))
+    return make_lockfile(
+        story.prose, ledger, Notary(kind="hand", options={"sheet_sha256": digest} if digest else {})
+    )
 
 
 def _entries(sheet: dict[Any, Any], section: str, file: object) -> Iterator[tuple[int, dict[str, Any]]]:
-    entries = sheet.get(section) or []
+    entries = sheet.get(section)
+    if entries is None:
+        return
     if not isinstance(entries, list):
         raise InputError(file, f"found {shown(entries)}", where=section, allowed="a list")
     for n, entry in enumerate(entries):
@@ -105,6 +114,8 @@ def _item(entry: dict[str, Any], where: str, section: str, prose: Prose, file: o
         raise InputError(
             file, "no quote", where=f"{where}.quote", allowed="exact words of the prose, or a list of such"
         )
+    if "evidence" in item:
+        raise InputError(file, "unknown field", where=f"{where}.evidence", allowed="quote")
     item["evidence"] = [_find(quote, f"{where}.quote", prose, file) for quote in quotes]
     if section == "mysteries":
         item.setdefault("text", quotes[0])
@@ -152,7 +163,7 @@ def _give_ids(data: dict[str, Any]) -> None:
                 taken.add(wanted)
 
 
-def _resolve_people(data: dict[str, Any]) -> None:
+def _resolve_people(data: dict[str, Any], file: object) -> None:
     """Let hooks and relations name people by name or alias as well as by id."""
     people: dict[str, str] = {}
     for npc in data["npcs"]:
@@ -161,16 +172,22 @@ def _resolve_people(data: dict[str, Any]) -> None:
             if isinstance(name, str) and isinstance(npc["id"], str):
                 people.setdefault(name_key(name), npc["id"])
 
-    def resolve(holder: object) -> None:
+    def resolve(holder: object, where: str) -> None:
         if isinstance(holder, dict) and isinstance(holder.get("npc"), str):
-            holder["npc"] = people.get(name_key(holder["npc"]), holder["npc"])
+            found = people.get(name_key(holder["npc"]))
+            if found is None:
+                known = ", ".join(sorted(set(people.values()))[:12]) or "there are none"
+                raise InputError(
+                    file, f"{shown(holder['npc'])} is nobody", where=where, allowed=f"one of people: {known}"
+                )
+            holder["npc"] = found
 
-    for hook in data["hooks"]:
-        resolve(hook)
-    for event in data["events"]:
+    for n, hook in enumerate(data["hooks"]):
+        resolve(hook, f"hooks[{n}].npc")
+    for n, event in enumerate(data["events"]):
         relations = event.get("relations")
-        for relation in relations if isinstance(relations, list) else ():
-            resolve(relation)
+        for at, relation in enumerate(relations if isinstance(relations, list) else ()):
+            resolve(relation, f"events[{n}].relations[{at}].npc")
 
 
 # Writing a sheet
@@ -273,11 +290,8 @@ def _entry(item: Item, section: str) -> str:
 
 def _scalar(value: object) -> str:
     """JSON is YAML, and escapes whatever prose may hold."""
-    return (
-        json.dumps(value, ensure_ascii=False)
-        .replace("\x7f", "\\u007f")
-        .replace("\x85", "\\u0085")
-        .replace("\ufeff", "\\ufeff")
+    return _UNPRINTABLE.sub(
+        lambda match: f"\\u{ord(match.group()):04x}", json.dumps(value, ensure_ascii=False)
     )
 
 

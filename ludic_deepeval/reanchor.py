@@ -68,6 +68,8 @@ def relock(lock: Lockfile, prose: Prose, path: Path) -> Relocked:
 
     def moved(evidence: Evidence) -> Evidence | None:
         first, count = mark.at.get(f"{evidence.start}-{evidence.end}", (0, 0))
+        if first + count > len(old_codes):
+            return None
         places = [matched.get(index) for index in range(first, first + count)]
         start = places[0] if places else None
         if start is None or places != list(range(start, start + count)):

@@ -20,6 +20,7 @@ Quadrant: TypeAlias = Literal[
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
+_MOST_DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,15 +322,12 @@ def decimal(value: Fraction, against: Fraction | None = None, *, places: int = 2
         against: A threshold that the text must stay on the right side of.
         places: Digits after the point to begin with.
     """
-    while True:
-        rounded = round(value, places)
-        misleading = against is not None and (rounded < against) != (value < against)
-        exact_enough = (
-            rounded == value or places >= 6 or (places >= (2 if against is None else 0) and not misleading)
-        )
-        if exact_enough and not misleading:
-            break
-        if places >= 6:
-            break
-        places += 1
-    return f"{float(rounded):.{places}f}"
+    if places == 0 and value.denominator == 2:  # half an event's weight is worth its digit
+        places = 1
+    for digits in range(places, _MOST_DIGITS):
+        rounded = round(value, digits)
+        if against is None or (rounded < against) == (value < against):
+            return f"{float(rounded):.{digits}f}"
+    # Closer to the threshold than can be shown: say the last number on the right side of it.
+    step = Fraction(1, 10**_MOST_DIGITS)
+    return f"{float((value // step) * step):.{_MOST_DIGITS}f}"

@@ -21,7 +21,10 @@ MAX_QUOTE_WORDS: Final = 25
 _HAN: Final = (
     r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_CJK: Final = _HAN + r"\u3001-\u3003\u3008-\u3020\u3030-\u30ff\u31f0-\u31ff\uac00-\ud7af\uff00-\uffef"
+_CJK: Final = (
+    _HAN
+    + r"\u3001-\u3003\u3008-\u3020\u3030-\u30ff\u31f0-\u31ff\uac00-\ud7af\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
+)
 _HAN_CHAR: Final = re.compile(f"[{_HAN}]")
 _CJK_CHAR: Final = re.compile(f"[{_CJK}]")
 _UNSPACED_LETTER: Final = re.compile(rf"[{_HAN}\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af]")
@@ -176,6 +179,17 @@ def paragraphs(body: str) -> list[tuple[int, int]]:
     gap = r"\n[^\S\n]*\n" if re.search(r"\n[^\S\n]*\n", body) else r"\n"
     spans = (match.span() for match in re.finditer(rf"\S.*?(?={gap}|\Z)", body, re.DOTALL))
     return [(start, start + len(body[start:end].rstrip())) for start, end in spans]
+
+
+def holds_name(text: str, name: str) -> bool:
+    """Whether a name stands in a text as whole words: "Ann" and "Ann's" hold Ann, "Hannah" does not."""
+    quote, wanted = folded(text), folded(name)
+    at = quote.find(wanted)
+    while wanted and at >= 0:
+        if not (_joined(quote, at) or _joined(quote, at + len(wanted))):
+            return True
+        at = quote.find(wanted, at + 1)
+    return False
 
 
 def same_name(left: str, right: str) -> bool:

@@ -3,6 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
+from ludic_deepeval.advice import Fix
+from ludic_deepeval.agreement import Agreement
 from ludic_deepeval.check import CheckResult, StoryResult
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.scoring import ScoreCard
@@ -103,5 +105,41 @@ def _story(story: StoryResult) -> dict[str, Any]:
         {name: getattr(finding, name) for name in ("code", "severity", "message", "line", "column", "quote")}
         for finding in story.findings
     ]
-    unscored = {"cause": story.unscored.cause, "reason": story.unscored.reason} if story.unscored else None
-    return head | body | {"holds": story.holds, "findings": findings, "unscored": unscored}
+    return head | body | {"holds": story.holds, "findings": findings, "unscored": _unscored(story)}
+
+
+def _unscored(story: StoryResult) -> dict[str, str] | None:
+    return {"cause": story.unscored.cause, "reason": story.unscored.reason} if story.unscored else None
+
+
+def advise_json(result: CheckResult) -> dict[str, Any]:
+    """The result of `ludic advise --json`."""
+    return {"version": 1, "stories": [_advice(story) for story in result.stories]}
+
+
+def _advice(story: StoryResult) -> dict[str, Any]:
+    return {
+        "path": story.path.as_posix(),
+        "id": story.id,
+        "passed": story.plays,
+        "fixes": [_fix(fix) for fix in story.fixes],
+        "unscored": _unscored(story),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    changes = [
+        {name: getattr(change, name) for name in ("kind", "target", "text", "value")}
+        for change in fix.changes
+    ]
+    return {"text": str(fix), "changes": changes, "lpi": number(fix.after.lpi), "pcv": number(fix.after.pcv)}
+
+
+def agree_json(found: Agreement) -> dict[str, Any]:
+    """The result of `ludic agree --json`."""
+    kinds = [
+        {name: getattr(row, name) for name in ("kind", "first", "second", "matched", "same")}
+        | {"f1": None if row.f1 is None else float(row.f1)}
+        for row in found.kinds
+    ]
+    return {"version": 1, "kinds": kinds, "first": card_json(found.first), "second": card_json(found.second)}

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Final
 
-from ludic_deepeval.advice import Fix, cheapest_fixes
+from ludic_deepeval.advice import Fix
+from ludic_deepeval.agreement import Agreement
 from ludic_deepeval.check import CheckResult, StoryResult
 from ludic_deepeval.errors import clean
 from ludic_deepeval.findings import Finding
@@ -23,8 +24,21 @@ _VERDICT: Final = {
     ),
     "unplayable-draft": ("not playable yet: too little is open and too little presses", "yellow"),
 }
+SAID: Final = {
+    "npcs": ("person", "people"),
+    "hooks": ("hook", "hooks"),
+    "goals": ("goal", "goals"),
+    "mysteries": ("mystery", "mysteries"),
+    "events": ("event", "events"),
+}
 _COLOUR: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 _QUOTE_WIDTH: Final = 160
+_THIN: Final = frozenset({"few-hooks", "flat-events"})
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else many}"
 
 
 def plain(text: str, colour: str) -> str:
@@ -49,30 +63,27 @@ def check_text(result: CheckResult, *, paint: Paint = plain, quiet: bool = False
 
 
 def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
-    yield paint(clean(story.path.as_posix(), limit=400), "bold") + (
-        f"  {clean(story.title)}" if story.title != story.id else ""
-    )
+    path = paint(clean(story.path.as_posix(), limit=400), "bold")
     if not isinstance(story.outcome, Scored):
-        yield f"  {paint(clean(story.outcome.reason, limit=400), 'yellow')}"
+        yield f"{path}: {paint(clean(story.outcome.reason, limit=600), 'yellow')}"
     else:
-        reading = story.outcome.value
-        yield from _verdict(reading.card, paint)
+        yield path + (f"  {clean(story.title)}" if story.title != story.id else "")
+        yield from _verdict(story.outcome.value.card, paint)
     for finding in story.findings:
         if finding.code not in {"unread", "stale"}:
             yield from _finding(finding, paint)
-    if isinstance(story.outcome, Scored) and not _expects_to_fail(story):
-        fixes = cheapest_fixes(
-            story.outcome.value.ledger, story.outcome.value.card.policy, names=story.outcome.value.names
-        )
-        if fixes:
-            yield f"  {paint('smallest fix', 'green')}  {clean(str(fixes[0]), limit=600)}"
+    if story.fixes and not _expects_to_fail(story):
+        yield from _fix("smallest fix", story.fixes[0], paint)
+
+
+def _fix(title: str, fix: Fix, paint: Paint) -> Iterator[str]:
+    yield f"  {paint(title, 'green')}: {fix.effect}"
+    for line in fix.todo:
+        yield f"    + {clean(line, limit=300)}"
 
 
 def _expects_to_fail(story: StoryResult) -> bool:
-    return any(
-        finding.severity == "note" and finding.code in {"few-hooks", "flat-events"}
-        for finding in story.findings
-    )
+    return any(finding.severity == "note" and finding.code in _THIN for finding in story.findings)
 
 
 def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:
@@ -88,8 +99,12 @@ def details(card: ScoreCard) -> str:
     """The figures on one line: "LPI 0.93 (RTN 0.82, MV 1.00, UCR 1.00, TH 1.00), PCV 231, campaign"."""
     gate, needed = card.policy.lpi_gate, card.policy.pcv_threshold
     parts = ", ".join(f"{name.upper()} {_figure(value)}" for name, value in card.components.items())
-    tier = card.tier if isinstance(card.tier, str) else "no tier"
-    return f"LPI {_figure(card.lpi, gate)} ({parts}), PCV {_figure(card.pcv, needed, places=0)} of {decimal(needed, places=0)}, {tier} tier"
+    head = f"LPI {_figure(card.lpi, gate)} ({parts})"
+    if isinstance(card.pcv, Unscored):
+        return f"{head}, PCV unscored"
+    return (
+        f"{head}, PCV {decimal(card.pcv, needed, places=0)} of {decimal(needed, places=0)}, {card.tier} tier"
+    )
 
 
 def _figure(value: Fraction | Unscored, against: Fraction | None = None, *, places: int = 2) -> str:
@@ -101,23 +116,30 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
     yield f"  {paint(finding.severity, _COLOUR[finding.severity])} {where}: {clean(finding.message, limit=400)}  {paint(f'[{finding.code}]', 'dim')}"
     if finding.quote:
         yield f"      “{clean(' '.join(finding.quote.split()), limit=_QUOTE_WIDTH)}”"
+    if finding.against:
+        yield f"      against {clean(' '.join(finding.against.split()), limit=_QUOTE_WIDTH)}"
 
 
 def _summary(result: CheckResult, paint: Paint) -> str:
     count = result.summary
-    stories = "1 story" if count["stories"] == 1 else f"{count['stories']} stories"
-    parts = [f"{count['passed']} as expected"]
-    parts += [
-        f"{count[name]} {said}"
-        for name, said in (("failed", "not"), ("unread", "not read"), ("unscored", "not scored"))
-        if count[name]
-    ]
-    if result.errors:
+    stories = counted(count["stories"], "story", "stories")
+    said = {
+        "passed": "as it should be",
+        "failed": "not as it should be",
+        "unread": "not read",
+        "unscored": "not scored",
+    }
+    parts = [f"{count[name]} {words}" for name, words in said.items() if count[name]]
+    thin = sum(
+        story.holds and any(f.severity == "warning" and f.code in _THIN for f in story.findings)
+        for story in result.stories
+    )
+    if thin:
         parts.append(
-            "1 file cannot be used"
-            if len(result.errors) == 1
-            else f"{len(result.errors)} files cannot be used"
+            f'{thin} below the gate, which is a warning (fail-on = ["gate"] in ludic.toml makes it an error)'
         )
+    if result.errors:
+        parts.append(f"{counted(len(result.errors), 'file', 'files')} cannot be used")
     return paint(f"{stories}: {', '.join(parts)}", "green" if result.exit_code == 0 else "red")
 
 
@@ -137,4 +159,34 @@ def score_text(card: ScoreCard, fixes: tuple[Fix, ...] = (), *, paint: Paint = p
     if not isinstance(card.gate, Unscored):
         yield f"  gate: {'passed' if card.gate.passed else '; '.join(card.gate.reasons)}"
     for fix in fixes:
-        yield f"  {paint('fix', 'green')}  {clean(str(fix), limit=600)}"
+        yield from _fix("fix", fix, paint)
+
+
+def advise_text(result: CheckResult, *, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of `ludic advise`: for each story every smallest fix, or why there is none."""
+    for story in result.stories:
+        yield paint(clean(story.path.as_posix(), limit=400), "bold")
+        said = why_no_fix(story)
+        if said:
+            yield f"  {clean(said, limit=600)}"
+        for fix in story.fixes:
+            yield from _fix("fix", fix, paint)
+
+
+def why_no_fix(story: StoryResult) -> str:
+    """Why there is nothing to advise, or nothing."""
+    if story.fixes:
+        return ""
+    if story.unscored:
+        return story.unscored.reason
+    return "ready to play; nothing to add" if story.plays else "out of reach of a few changes"
+
+
+def agree_text(found: Agreement) -> Iterator[str]:
+    """Yield the lines of `ludic agree`."""
+    yield f"{'':<10} {'A':>4} {'B':>4} {'both':>5} {'same answers':>13}   F1"
+    for row in found.kinds:
+        f1 = "–" if row.f1 is None else f"{float(row.f1):.2f}"
+        yield f"{row.kind:<10} {row.first:>4} {row.second:>4} {row.matched:>5} {row.same:>8} of {row.matched:<2}   {f1}"
+    yield f"A: {details(found.first)}"
+    yield f"B: {details(found.second)}"

@@ -61,17 +61,11 @@ class Expectation(Frozen):
         for name in ("lpi", "pcv"):
             text = getattr(self, name)
             if text is not None and not _NUMBER.match(text):
-                raise ValueError(
-                    f"@expect.{name}@found {shown(text)}; allowed: a number such as 0.452 or 251/300"
-                )
+                raise ValueError(f"@{name}@found {shown(text)}; allowed: a number such as 0.452 or 251/300")
         if self.gate == "pass" and self.reasons:
-            raise ValueError(
-                "@expect.reasons@reasons to fail beside gate: pass; allowed: reasons with gate: fail"
-            )
+            raise ValueError("@reasons@reasons to fail beside gate: pass; allowed: reasons with gate: fail")
         if self.consistency == 1 and self.faults:
-            raise ValueError(
-                "@expect.faults@faults beside consistency: 1; allowed: faults with consistency: 0"
-            )
+            raise ValueError("@faults@faults beside consistency: 1; allowed: faults with consistency: 0")
         return self
 
 
@@ -153,11 +147,13 @@ def _front_matter(prose: Prose, path: Path) -> FrontMatter:
             allowed="a mapping such as id: my-story",
         )
     ours = {}
-    known = list(FrontMatter.model_fields)
+    known = [
+        name for name in FrontMatter.model_fields if name != "title"
+    ]  # a slip in it does no harm; "titles" is royal
     for key, value in data.items():
         name = str(key)
         if name in FrontMatter.model_fields:
-            ours[name] = value
+            ours[name] = str(value) if name in {"id", "title"} and type(value) is int else value
         elif close := difflib.get_close_matches(name.replace("-", "_").lower(), known, n=1, cutoff=0.85):
             raise InputError(path, f"unknown key {shown(name)}", where="front matter", allowed=close[0])
     if isinstance(ours.get("background_log"), str):
@@ -183,7 +179,7 @@ def _log_beside(name: str, path: Path) -> Any:
 def find_stories(paths: list[Path]) -> list[Path]:
     """Return the story files that files and folders hold, each once, in a stable order.
 
-    A folder is searched to the bottom; README and its like, hidden folders and files without prose are skipped.
+    A folder is searched to the bottom; README and its like, `_index.md`, hidden folders and files without prose are skipped.
 
     Raises:
         InputError: A path that does not exist or is no story, or a folder without any.
@@ -216,6 +212,7 @@ def _walk(folder: Path) -> Iterator[Path]:
             hidden
             or path.suffix.lower() not in SUFFIXES
             or path.stem.lower() in _SKIPPED_NAMES
+            or path.name.startswith("_")
             or not path.is_file()
         ):
             continue
