@@ -77,11 +77,11 @@ class Bible(Frozen):
 
     @model_validator(mode="after")
     def _references(self) -> Self:
-        seen: dict[str, str] = {}
+        seen: dict[str, Node] = {}
         for kind, index, node in self.nodes():
             for name in {name_key(node.id), *map(name_key, node.names)}:
-                if seen.setdefault(name, node.id) != node.id:
-                    found = f"{shown(name)} is also a name of '{seen[name]}'; allowed: ids and names of one node only"
+                if seen.setdefault(name, node) is not node:
+                    found = f"{shown(name)} is also a name of '{seen[name].id}'; allowed: ids and names of one node only"
                     raise ValueError(f"@{kind}[{index}]@{found}")
         factions = {node.id for node in self.factions}
         locations = {node.id for node in self.locations}

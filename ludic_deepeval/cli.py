@@ -217,12 +217,13 @@ def annotate(
             f"{item.list}: {item.item.get('name') or item.item.get('text') or item.item.get('id')}: {item.reason}"
             for item in lock.ungrounded
         )
-    if story.sheet.is_file():
+    text = write_sheet(story, lock.ledger if lock else None, notes)
+    if story.sheet.is_file() and story.sheet.read_bytes() != text.encode("utf-8"):
         # What was typed since the last lock is nowhere else.
         kept = story.sheet.with_name(f"{story.sheet.name}.bak")
         story.sheet.replace(kept)
         _say(clean(f"{kept}: the sheet that was there", limit=800))
-    write_atomic(story.sheet, write_sheet(story, lock.ledger if lock else None, notes))
+    write_atomic(story.sheet, text)
     todo = "holds what is marked; add what is missing" if lock else "fill it in"
     _say(clean(f"{story.sheet}: {todo}, then run: ludic lock {file}", limit=800))
 
@@ -230,21 +231,12 @@ def annotate(
 @app.command()
 def lock(files: Files) -> None:
     """Turn filled mark sheets into lockfiles."""
-    from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
-    from ludic_deepeval.lockfile import sheet_digest, write_lockfile
-    from ludic_deepeval.marks import lock_sheet
+    from ludic_deepeval.lockfile import write_lockfile
+    from ludic_deepeval.marks import lock_story
     from ludic_deepeval.report.as_text import SAID, counted
 
     def one(story: "Story") -> None:
-        if not story.sheet.exists():
-            raise InputError(
-                story.path,
-                "no mark sheet beside it",
-                allowed=story.sheet.name,
-                hint=f"run first: ludic annotate {story.path}",
-            )
-        text = decode(read_bytes(story.sheet, limit=MAX_YAML_BYTES), story.sheet)
-        made = lock_sheet(load_yaml(text, story.sheet), story, story.sheet, digest=sheet_digest(text))
+        made = lock_story(story)
         write_lockfile(made, story.lockfile)
         counts = Counter(SAID[kind] for kind, _, _ in made.ledger.items())
         told = ", ".join(counted(counts[words], *words) for words in SAID.values())

@@ -185,7 +185,7 @@ def _deaths(story: list[Event], past: _Past) -> Iterator[Fault]:
                     death,
                     event,
                 )
-            elif relation.status is not None:
+            elif relation.status == "undead":
                 died.pop(npc_id, None)
 
 
@@ -329,7 +329,7 @@ def _log_death(entry: BackgroundEvent, story: list[Event], past: _Past) -> Itera
                     entry, event, f"{npc.name} dies {_during(entry)}, but is alive {_during(event)}"
                 )
             return
-        if event.phase > entry.phase and statuses:
+        if event.phase > entry.phase and any(status in {"dead", "undead"} for status in statuses):
             return
     met = any(relation.npc == npc.id for event in story for relation in event.relations)
     if npc.status == "alive" and not met and not past.explains("dead-then-active", npc.id, entry.phase, "P3"):

@@ -25,7 +25,11 @@ Tie: TypeAlias = Literal[
     "enemy", "rival", "ally", "family", "mentor", "lover", "debtor", "creditor", "patron", "other"
 ]
 PHASES: Final[tuple[Phase, ...]] = ("P1", "P2", "P3")
-PHASE_NAMES: Final[dict[Phase, str]] = {"P1": "infancy", "P2": "adolescence", "P3": "adulthood"}
+PHASE_NAMES: Final[dict[Phase, str]] = {
+    "P1": "childhood",
+    "P2": "youth",
+    "P3": "adulthood",
+}  # a writer's words
 
 MAX_ITEMS: Final = 1000
 

@@ -11,8 +11,16 @@ from typing import Any, Final
 
 from ludic_deepeval.candidates import Candidate, find_candidates
 from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import PHASE_NAMES, FactLedger, Item, Npc, load_ledger
-from ludic_deepeval.lockfile import Lockfile, Notary, evidence_problem, make_lockfile, quote_problem
+from ludic_deepeval.lockfile import (
+    Lockfile,
+    Notary,
+    evidence_problem,
+    make_lockfile,
+    quote_problem,
+    sheet_digest,
+)
 from ludic_deepeval.sources import Story
 from ludic_deepeval.text import Prose, name_key
 
@@ -26,7 +34,7 @@ SECTIONS: Final = {
 _TOP: Final = ("sheet", "story", "protagonist", *SECTIONS, "candidates")
 _PHASES: Final = {
     **{name: phase for phase, name in PHASE_NAMES.items()},
-    "childhood": "P1", "youth": "P2", "adult": "P3", "now": "P3", "p1": "P1", "p2": "P2", "p3": "P3",
+    "infancy": "P1", "adolescence": "P2", "adult": "P3", "now": "P3", "p1": "P1", "p2": "P2", "p3": "P3",
 }  # fmt: skip
 _MOST_PLACES: Final = 4
 _UNPRINTABLE: Final = re.compile(
@@ -34,14 +42,28 @@ _UNPRINTABLE: Final = re.compile(
 )  # JSON leaves them, YAML bars them
 
 
-def lock_sheet(sheet: object, story: Story, file: object, *, digest: str | None = None) -> Lockfile:
+def lock_story(story: Story) -> Lockfile:
+    """Turn the mark sheet beside a story into a lockfile, which remembers the sheet's hash.
+
+    Raises:
+        InputError: No sheet, or one that `lock_sheet` refuses.
+    """
+    if not story.sheet.exists():
+        hint = f"run first: ludic annotate {story.path}"
+        raise InputError(story.path, "no mark sheet beside it", allowed=story.sheet.name, hint=hint)
+    text = decode(read_bytes(story.sheet, limit=MAX_YAML_BYTES), story.sheet)
+    made = lock_sheet(load_yaml(text, story.sheet), story, story.sheet)
+    notary = made.notary.model_copy(update={"options": {"sheet_sha256": sheet_digest(text)}})
+    return made.model_copy(update={"notary": notary})
+
+
+def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
     """Turn a filled mark sheet into a lockfile, finding each quote in the prose.
 
     Args:
         sheet: The sheet as loaded from YAML.
         story: The story that it marks.
         file: The sheet's name, for errors.
-        digest: The `sheet_digest` of its text, so that a later change of it is noticed.
 
     Raises:
         InputError: A quote that is not in the prose or stands in it more than once, a person whose quote holds none of
@@ -82,9 +104,7 @@ def lock_sheet(sheet: object, story: Story, file: object, *, digest: str | None 
             raise InputError(
                 file, problem, where=f"{section}[{index}].quote", allowed="exact words of the prose"
             )
-    return make_lockfile(
-        story.prose, ledger, Notary(kind="hand", options={"sheet_sha256": digest} if digest else {})
-    )
+    return make_lockfile(story.prose, ledger, Notary(kind="hand"))
 
 
 def _entries(sheet: dict[Any, Any], section: str, file: object) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -166,20 +186,24 @@ def _give_ids(data: dict[str, Any]) -> None:
 def _resolve_people(data: dict[str, Any], file: object) -> None:
     """Let hooks and relations name people by name or alias as well as by id."""
     people: dict[str, str] = {}
+    whole = True  # whether every person's names can be read; else it is they that are wrong
     for npc in data["npcs"]:
         aliases = npc.get("aliases")
+        whole &= isinstance(npc.get("name"), str) and isinstance(aliases, list | None)
         for name in (npc["id"], npc.get("name"), *(aliases if isinstance(aliases, list) else ())):
             if isinstance(name, str) and isinstance(npc["id"], str):
                 people.setdefault(name_key(name), npc["id"])
 
     def resolve(holder: object, where: str) -> None:
         if isinstance(holder, dict) and isinstance(holder.get("npc"), str):
-            found = people.get(name_key(holder["npc"]))
-            if found is None:
+            given: str = holder["npc"]
+            found = people.get(name_key(given), given)
+            if (
+                whole and found not in people.values() and len(found.split()) > 1
+            ):  # the ledger would speak of blanks in an id
                 known = ", ".join(sorted(set(people.values()))[:12]) or "there are none"
-                raise InputError(
-                    file, f"{shown(holder['npc'])} is nobody", where=where, allowed=f"one of people: {known}"
-                )
+                allowed = f"the id of one of people: {known}"
+                raise InputError(file, f"{shown(found)} is nobody", where=where, allowed=allowed)
             holder["npc"] = found
 
     for n, hook in enumerate(data["hooks"]):
@@ -233,7 +257,7 @@ _HELP: Final = {
 """,
     "events": """\
 # EVENTS, in the order in which they happened. The four numbers go from 1 to 10; give all four or none.
-# - phase: childhood                  # childhood, youth or adult
+# - phase: childhood                  # childhood, youth or adulthood
 #   summary: the mill burns with the grain in it
 #   quote: the mill burned for two nights
 #   immediacy: 3                      # must this be answered next session? centuries hence 1, at the door tonight 9
@@ -308,4 +332,4 @@ def _candidate_lines(candidates: list[Candidate]) -> str:
     return "".join(lines)
 
 
-__all__ = ["SECTIONS", "lock_sheet", "write_sheet"]
+__all__ = ["SECTIONS", "lock_sheet", "lock_story", "write_sheet"]

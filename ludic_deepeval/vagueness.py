@@ -20,7 +20,7 @@ from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.text import han_share, sentence_starts
 
-_CORE: Final = re.compile(r"\w(?:.*\w)?", re.DOTALL)
+_CORE: Final = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _ENDS_SENTENCE: Final = re.compile(r"[.!?…。！？\n]")
 _PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
@@ -107,8 +107,10 @@ _FUNCTION_WORDS: Final = frozenset(
 )
 _DIGITS: Final = "0-9０-９〇零一二三四五六七八九十百千廿卅两"
 _HAN_DATE: Final = re.compile(
-    rf"(?:民国|公元前?)?[{_DIGITS}元正]+(?:年|月|日|号|时|点)|[{_DIGITS}]*(?:世纪|年代)|(?:初|腊月|正月|冬月)[{_DIGITS}]*|"
-    "除夕|元宵|清明|端午|中秋|重阳|冬至|夏至|立春|[子丑寅卯辰巳午未申酉戌亥]时|[甲乙丙丁戊己庚辛壬癸][子丑寅卯辰巳午未申酉戌亥]年?"
+    # Not 一点 "a little", 一时 "for a while", 当初 "at first", 自己未必 "oneself not surely", 孩子时 "as a child"
+    rf"[{_DIGITS}]+(?:世纪|年代)|(?:民国|公元前?)?(?!一[点时])[{_DIGITS}元正]+(?:年|月|日|号|时|点)|初[{_DIGITS}]+|"
+    rf"(?:腊月|冬月)[{_DIGITS}]*|除夕|元宵|清明|端午|中秋|重阳|冬至|夏至|立春|(?<![孩王妻女弟儿])子时|"
+    "[丑寅卯辰巳午未申酉戌亥]时|[甲乙丙丁戊己庚辛壬癸][子丑寅卯辰巳午未申酉戌亥]年"
 )
 
 

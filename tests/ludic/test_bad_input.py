@@ -292,7 +292,7 @@ def test_a_bad_sheet_leaves_the_lockfile_that_is_there(locked: Path, refused: Re
         (b"---\nExpect: {}\n---\nOnce", "front matter: unknown key 'Expect'; allowed: expect"),
         (b"---\nprofile: epic\n---\nOnce", "profile: found 'epic'; allowed: 'campaign', 'one-shot' or 'cosy'"),
         (b"---\nid: two words\n---\nOnce", "id: found 'two words'; allowed: text without blanks"),
-        (b"---\ntitle: 7\n---\nOnce", "title: found 7; allowed: text"),
+        (b"---\ntitle: [7]\n---\nOnce", "title: found a list; allowed: text"),
         (b"---\nexpect: {gate: maybe}\n---\nOnce", "expect.gate: found 'maybe'; allowed: 'pass' or 'fail'"),
         (b"---\nexpect: {lpi: high}\n---\nOnce", "expect.lpi: found 'high'; allowed: a number such as 0.452 or 251/300"),
         (b"---\nexpect: {lpi: .nan}\n---\nOnce", "expect.lpi: found 'nan'; allowed: a number"),
@@ -569,7 +569,7 @@ def test_readings_of_different_prose_cannot_be_compared(locked: Path, refused: R
 
 def test_a_sheet_that_is_there_is_not_written_over(tale: Path, refused: Refused) -> None:
     assert refused("annotate", "tale.md") == (
-        "tale.marks.yaml: there is a mark sheet already; edit it and run: ludic lock tale.md; or --force to begin anew"
+        "tale.marks.yaml: there is a mark sheet already; edit it and run: ludic lock tale.md; or --force to write it anew from the lockfile"
     )
 
 

@@ -63,7 +63,23 @@ def where(lock: Lockfile) -> dict[str, list[tuple[int, int]]]:
 
 english_words = st.lists(
     st.sampled_from(
-        "a grey gull went over twice and nobody minded the barrel of salt until Thursday".split()
+        [
+            "a",
+            "grey",
+            "gull",
+            "went",
+            "over",
+            "twice",
+            "and",
+            "nobody",
+            "minded",
+            "the",
+            "barrel",
+            "of",
+            "salt",
+            "until",
+            "Thursday",
+        ]
     ),
     min_size=1,
     max_size=9,

@@ -252,7 +252,7 @@ def test_the_gate_judges_all_57_600_small_ledgers_as_whole_numbers_do_and_floats
         passes = 10 * numerator >= 7 * denominator
         card = score_ledger(ledger, policy)
         same = card.lpi.numerator * denominator == numerator * card.lpi.denominator
-        if not same or card.gate.passed is not passes:  # no assert: pytest's rewriting would double the time
+        if not same or card.gate.passed is not passes:
             raise AssertionError(f"{counts}: {card.lpi}, {card.gate} against {numerator}/{denominator}")
         judged += 1
         exactly_at += 10 * numerator == 7 * denominator

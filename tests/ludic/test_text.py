@@ -100,23 +100,12 @@ def test_an_offset_past_the_end_gives_the_end() -> None:
 
 # Any text whatever, with much of what is hard about it
 
-HARD = st.sampled_from(
-    list("aezE'’“”\"-–—… \u00a0\u3000\t.!?。，！“”中文한글ガ")
-    + ["\r\n", "\r", "\n", "e\u0301", "\u0301", "\u0323", "\u1100\u1161\u11a8", "\u1161", "\u11a8"]
-    + ["\u3099", "か", "\u0344", "\u0958", "\u2126", "\u212b", "\ufb1d", "\U0001d15e", "\U0001f600", "\u200b"]
-    + [
-        "\u00ad",
-        "\ufeff",
-        "\u0f73",
-        "\u0f71",
-        "\u0c56",
-        "\U000e0100",
-        "\U00011099\U000110ba",
-        "Ａ",
-        "ｂ",
-        "〜",
-    ]
-)
+LETTERS = "aezE'’“”\"-–—… \u00a0\u3000\t.!?。，！中文한글ガか〜Ａｂ\r\n\u200b\u00ad\ufeff"
+JOINED = """
+\u0301 \u0323 \u1161 \u11a8 \u3099 \u0344 \u0958 \u2126 \u212b \ufb1d \U0001d15e \U0001f600 \u0f73 \u0f71 \u0c56 \U000e0100
+e\u0301 \u1100\u1161\u11a8 \U00011099\U000110ba
+"""
+HARD = st.sampled_from([*LETTERS, "\r\n", *JOINED.split()])
 hard_text = st.lists(HARD | st.characters(codec="utf-8"), max_size=40).map("".join)
 
 
