@@ -234,21 +234,35 @@ def _pcv_sets(ledger: FactLedger, policy: Policy) -> Iterator[tuple[Change, ...]
     options: list[Change] = [
         change
         for event in ledger.events
-        for change in (_raise("raise-immediacy", event, _STRONG), _raise("raise-gravity", event, _STRONG))
+        for change in (
+            _raise("raise-immediacy", event, _STRONG),
+            *(_raise("raise-gravity", event, value) for value in _band_tops(policy)),
+        )
         if change is not None
     ]
-    additions = [_new_event(n, _STRONG) for n in range(MAX_CHANGES)]
+    strengths = [value for value in _band_tops(policy) if value >= _SLIGHT]
     for size in range(1, MAX_CHANGES + 1):
         found = []
         for added in range(size + 1):
-            for raised in _subsets(options, size - added):
-                changes = (*raised, *additions[:added])
+            for raised, values in product(
+                _subsets(options, size - added), combinations_with_replacement(strengths, added)
+            ):
+                changes = (*raised, *(_new_event(n, value) for n, value in enumerate(values)))
                 if reached(changes):
                     found.append(changes)
         if found:
-            modest = (_modest(changes, reached) for changes in found[: 4 * MAX_FIXES])
+            modest = dict.fromkeys(_modest(changes, reached) for changes in found[: 4 * MAX_FIXES])
             yield from sorted(modest, key=_weight)[:MAX_FIXES]
             return
+
+
+def _band_tops(policy: Policy) -> list[int]:
+    """The strongest gravity of each band, strongest first: where a band is full, the one below may bring more."""
+    return [
+        value
+        for value in range(_STRONG, 0, -1)
+        if value == _STRONG or (value + 1) // policy.band_width != value // policy.band_width
+    ]
 
 
 def _weight(changes: tuple[Change, ...]) -> tuple[int, int]:

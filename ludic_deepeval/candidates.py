@@ -123,7 +123,8 @@ def _names(prose: Prose) -> list[Candidate]:
             at += len(words[0]) + 1
             words = words[1:]
         name = re.sub(r"['’]s$", "", " ".join(words))
-        if not name or (at in starts and len(words) == 1 and name not in within):
+        first_and_single = at in starts and len(words) == 1
+        if not name or not name[0].isupper() or (first_and_single and name not in within):
             continue
         found[name] += 1
         places.setdefault(name, []).append(at)

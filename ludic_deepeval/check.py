@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ludic_deepeval.advice import Fix, cheapest_fixes
-from ludic_deepeval.bible import Bible, load_bible, resolve_bible
 from ludic_deepeval.consistency import ConsistencyReport, check_consistency
 from ludic_deepeval.errors import InputError, StaleError
 from ludic_deepeval.files import decode, read_bytes
@@ -23,6 +21,9 @@ from ludic_deepeval.sources.markdown import meets
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ludic_deepeval.advice import Fix
+    from ludic_deepeval.bible import Bible
 
 State: TypeAlias = Literal["read", "unread", "unscored"]
 
@@ -78,10 +79,12 @@ class StoryResult:
         return gate.passed if isinstance(gate, Gate) else None
 
     @cached_property
-    def fixes(self) -> tuple[Fix, ...]:
+    def fixes(self) -> "tuple[Fix, ...]":
         """The smallest sets of changes that would clear the gate; worked out when asked for."""
-        if not isinstance(self.outcome, Scored):
+        if self.plays or not isinstance(self.outcome, Scored):
             return ()
+        from ludic_deepeval.advice import cheapest_fixes  # noqa: PLC0415  # a story that plays needs none
+
         reading = self.outcome.value
         return cheapest_fixes(reading.ledger, reading.card.policy, names=reading.names)
 
@@ -182,10 +185,12 @@ class Checker:
             policy = self._policies[folder]
         return policy.with_profile(self._profile or story.front.profile)
 
-    def bible_for(self, story: Story) -> Bible | None:
+    def bible_for(self, story: Story) -> "Bible | None":
         """The bible that the front matter names."""
         if story.front.bible is None:
             return None
+        from ludic_deepeval.bible import load_bible, resolve_bible  # noqa: PLC0415  # stories without one start faster
+
         folder = resolve_bible(story.front.bible, story.path.absolute().parent, story.path)
         if folder not in self._bibles:
             self._bibles[folder] = load_bible(folder)
@@ -254,7 +259,7 @@ class Checker:
             count = "a paragraph" if len(lock.unread) == 1 else f"{len(lock.unread)} paragraphs"
             why = Unscored(
                 "unread",
-                f"{count} not read yet. Mark what is new: ludic annotate --force {path}; nothing to mark: ludic relock --read {path}",
+                f"{count} not read yet. Mark what is new: ludic annotate --force {path}; or, if nothing in it wants marking: ludic relock --read {path}",
             )
             return result("unread", why, aside, why)
         if why_not := lock.too_little_grounded:
@@ -297,7 +302,9 @@ def _validated(ledger: FactLedger, path: Path) -> FactLedger:
     return ledger
 
 
-def _judge(story: Story, reading: Reading, placer: Placer, bible: Bible | None) -> tuple[list[Finding], bool]:
+def _judge(
+    story: Story, reading: Reading, placer: Placer, bible: "Bible | None"
+) -> tuple[list[Finding], bool]:
     card, report, expect = reading.card, reading.consistency, story.front.expect
     faults = list(of_consistency(report, placer, reading.ledger))
     play = list(of_play(card, placer, reading.ledger, bible))

@@ -1,18 +1,15 @@
 """The command `ludic`. Exit codes: 0 holds, 1 something falls short, 2 the input or the call is wrong."""
 
-import io
-import json
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ludic_deepeval.errors import InputError, LudicError, clean
+from ludic_deepeval.errors import InputError, clean
+from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.sources import Story
@@ -28,53 +25,10 @@ app = typer.Typer(
 bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(bible_app, name="bible")
 
-_COLOURS: Final = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
-_LONG_RUN: Final = 50
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[str | None, typer.Option(help="campaign, one-shot or cosy; by default the story's own.")]
 Files = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A story.")]
-
-
-def _painter() -> Callable[[str, str], str]:
-    from ludic_deepeval.report.as_text import plain
-
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return plain
-    return lambda text, colour: f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
-
-
-def _print_json(data: Any) -> None:
-    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(data, ensure_ascii=plain, indent=1, allow_nan=False))  # noqa: T201
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201
-
-
-def _complain(error: LudicError) -> None:
-    print(f"ludic: {error}", file=sys.stderr)  # noqa: T201
-
-
-def _progress(paths: list[Path]) -> Iterator[Path]:
-    """Show a bar on a terminal when there is something to wait for."""
-    if len(paths) < _LONG_RUN or not sys.stderr.isatty():
-        return iter(paths)
-    from rich.console import Console
-    from rich.progress import track
-
-    return iter(track(paths, description="reading", console=Console(stderr=True), transient=True))
-
-
-@contextmanager
-def _profile_checked(profile: str | None) -> Iterator[None]:
-    from ludic_deepeval.policy import PROFILES
-
-    if profile is not None and profile not in PROFILES:
-        raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(PROFILES))
-    yield
 
 
 @app.command()
@@ -84,12 +38,12 @@ def demo() -> None:
     from ludic_deepeval.report.as_text import check_text
 
     folder = Path(__file__).parent / "demo"
-    _say(
+    say(
         "Two tellings of one backstory. In the first the writer closed every door and slipped once; the second mends it.\n"
     )
-    for line in check_text(check_stories([folder]), paint=_painter()):
-        _say(line)
-    _say(
+    for line in check_text(check_stories([folder]), paint=painter()):
+        say(line)
+    say(
         f"\nThe stories are in {folder}. Your own:  ludic annotate my-story.md   then   ludic lock my-story.md   then   ludic check my-story.md"
     )
 
@@ -105,22 +59,9 @@ def check(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only stories that do not hold.")] = False,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
-    from ludic_deepeval.check import check_stories as run
-
-    with _profile_checked(profile):
-        result = run(paths, profile=profile, allow_unread=allow_unread, progress=_progress)
-    if as_json:
-        from ludic_deepeval.report.as_json import check_json
-
-        _print_json(check_json(result))
-    else:
-        from ludic_deepeval.report.as_text import check_text
-
-        for line in check_text(result, paint=_painter(), quiet=quiet):
-            _say(line)
-    for error in result.errors:
-        _complain(error)
-    raise typer.Exit(result.exit_code)
+    raise typer.Exit(
+        run_check(paths, as_json=as_json, profile=profile, allow_unread=allow_unread, quiet=quiet)
+    )
 
 
 @app.command()
@@ -137,15 +78,15 @@ def score(
     from ludic_deepeval.report.as_text import score_text
     from ludic_deepeval.scoring import score_ledger
 
-    with _profile_checked(profile):
-        policy = find_policy(ledger.absolute().parent)[0].with_profile(profile)
+    require_profile(profile)
+    policy = find_policy(ledger.absolute().parent)[0].with_profile(profile)
     facts = _ledger_in(ledger)
     card = score_ledger(facts, policy)
     if as_json:
-        _print_json({"version": 1, "path": ledger.as_posix(), "profile": policy.profile} | card_json(card))
+        print_json({"version": 1, "path": ledger.as_posix(), "profile": policy.profile} | card_json(card))
     else:
-        for line in score_text(card, cheapest_fixes(facts, policy), paint=_painter()):
-            _say(line)
+        for line in score_text(card, cheapest_fixes(facts, policy), paint=painter()):
+            say(line)
     raise typer.Exit(0 if not isinstance(card.gate, Unscored) and card.gate.passed else 1)
 
 
@@ -165,19 +106,19 @@ def advise(paths: Files, as_json: AsJson = False, profile: Profile = None) -> No
     """Say the smallest sets of changes that would make stories playable, each with the score it would give."""
     from ludic_deepeval.check import check_stories as run
 
-    with _profile_checked(profile):
-        result = run(paths, profile=profile)
+    require_profile(profile)
+    result = run(paths, profile=profile)
     if as_json:
         from ludic_deepeval.report.as_json import advise_json
 
-        _print_json(advise_json(result))
+        print_json(advise_json(result))
     else:
         from ludic_deepeval.report.as_text import advise_text
 
-        for line in advise_text(result, paint=_painter()):
-            _say(line)
+        for line in advise_text(result, paint=painter()):
+            say(line)
     for error in result.errors:
-        _complain(error)
+        complain(error)
     left = not all(story.plays for story in result.stories)
     raise typer.Exit(2 if result.errors else 1 if left else 0)
 
@@ -222,10 +163,10 @@ def annotate(
         # What was typed since the last lock is nowhere else.
         kept = story.sheet.with_name(f"{story.sheet.name}.bak")
         story.sheet.replace(kept)
-        _say(clean(f"{kept}: the sheet that was there", limit=800))
+        say(clean(f"{kept}: the sheet that was there", limit=800))
     write_atomic(story.sheet, text)
     todo = "holds what is marked; add what is missing" if lock else "fill it in"
-    _say(clean(f"{story.sheet}: {todo}, then run: ludic lock {file}", limit=800))
+    say(clean(f"{story.sheet}: {todo}, then run: ludic lock {file}", limit=800))
 
 
 @app.command()
@@ -240,7 +181,7 @@ def lock(files: Files) -> None:
         write_lockfile(made, story.lockfile)
         counts = Counter(SAID[kind] for kind, _, _ in made.ledger.items())
         told = ", ".join(counted(counts[words], *words) for words in SAID.values())
-        _say(f"{clean(str(story.lockfile), limit=400)}: {told}")
+        say(f"{clean(str(story.lockfile), limit=400)}: {told}")
 
     _for_each(files, one)
 
@@ -273,9 +214,9 @@ def relock(
             f"{len(lost)} lost",
             f"{counted(len(done.unread), 'paragraph', 'paragraphs')} unread",
         ]
-        _say(f"{clean(str(story.lockfile), limit=400)}: {', '.join(told)}")
+        say(f"{clean(str(story.lockfile), limit=400)}: {', '.join(told)}")
         for kind, item, quote in lost:
-            _say(f"  lost: {SAID[kind][0]} '{clean(item)}': “{clean(quote, limit=160)}”")
+            say(f"  lost: {SAID[kind][0]} '{clean(item)}': “{clean(quote, limit=160)}”")
         if read:
             for aside in moved.lock.ungrounded[len(done.ungrounded) :]:
                 name = (
@@ -284,17 +225,17 @@ def relock(
                     or aside.item.get("summary")
                     or aside.item.get("id")
                 )
-                _say(
+                say(
                     f"  dropped: {SAID[aside.list][0]} '{clean(str(name))}' (the mark sheet still has it: mend or delete it there)"
                 )
         for part in done.unread:
             line = story.prose.place(part.start).line
-            _say(
+            say(
                 f"  unread: line {line}: {clean(' '.join(story.prose.body[part.start : part.end].split()[:10]), limit=120)}…"
             )
         if done.unread or (lost and not read):
             left = True
-            _say(
+            say(
                 clean(
                     f"  then: ludic annotate --force {story.path} to mark what is new; or, if there is nothing to mark: ludic relock --read {story.path}",
                     limit=1000,
@@ -315,7 +256,7 @@ def _for_each(files: list[Path], work: "Callable[[Story], None]") -> None:
             work(read_story(path))
         except InputError as error:
             failed = True
-            _complain(error)
+            complain(error)
     if failed:
         raise typer.Exit(2)
 
@@ -345,12 +286,12 @@ def agree(
     if as_json:
         from ludic_deepeval.report.as_json import agree_json
 
-        _print_json(agree_json(found))
+        print_json(agree_json(found))
     else:
         from ludic_deepeval.report.as_text import agree_text
 
         for line in agree_text(found):
-            _say(line)
+            say(line)
 
 
 @app.command()
@@ -364,7 +305,7 @@ def schema(
 
     if part not in SCHEMAS:
         raise InputError("--for", f"found '{clean(part)}'", allowed=", ".join(SCHEMAS))
-    _print_json(SCHEMAS[part]())
+    print_json(SCHEMAS[part]())
 
 
 @bible_app.command("check")
@@ -378,7 +319,7 @@ def bible_check(
     bible = load_bible(folder)
     counts = {kind: len(getattr(bible, kind)) for kind in KINDS}
     if as_json:
-        _print_json(
+        print_json(
             {
                 "version": 1,
                 "id": bible.id,
@@ -388,7 +329,7 @@ def bible_check(
             }
         )
     else:
-        _say(
+        say(
             f"{folder}: {bible.name} {bible.version}: "
             + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
         )
@@ -396,17 +337,9 @@ def bible_check(
 
 def main() -> None:
     """Run the command; every error is one line on standard error and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):  # a Windows pipe, or a file whose name is no text, ends no run
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    try:
+
+    def run() -> int:
         app(prog_name="ludic")
-    except LudicError as error:
-        _complain(error)
-        sys.exit(2)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough.
-        sys.stdout = None
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return 0
+
+    sys.exit(guarded(run))

@@ -7,11 +7,13 @@ somebody only asserts (`asserted_by`: a rumour, a lie, a flashback) changes no s
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ludic_deepeval.bible import Bible, Rule
 from ludic_deepeval.ledger import PHASE_NAMES, BackgroundEvent, Event, FactLedger, Npc, Phase
 from ludic_deepeval.text import name_key
+
+if TYPE_CHECKING:  # a story without a bible does not pay for its models
+    from ludic_deepeval.bible import Bible, Rule
 
 FaultCode: TypeAlias = Literal[
     "dead-then-active",
@@ -82,7 +84,7 @@ class ConsistencyReport:
         return len(self.faults) - self.lore
 
 
-def check_consistency(ledger: FactLedger, bible: Bible | None = None) -> ConsistencyReport:
+def check_consistency(ledger: FactLedger, bible: "Bible | None" = None) -> ConsistencyReport:
     """Find every contradiction in a ledger.
 
     Args:
@@ -371,7 +373,7 @@ def _log_injury(entry: BackgroundEvent, story: list[Event], past: _Past) -> Iter
             return
 
 
-def _lore(story: list[Event], bible: Bible) -> Iterator[Fault]:
+def _lore(story: list[Event], bible: "Bible") -> Iterator[Fault]:
     for event in story:
         place = bible.location(event.location)
         for practice in event.practices:
@@ -395,5 +397,5 @@ def _lore(story: list[Event], bible: Bible) -> Iterator[Fault]:
                     )
 
 
-def _forbids(rule: Rule, practice: str) -> bool:
+def _forbids(rule: "Rule", practice: str) -> bool:
     return name_key(practice) in {name_key(name) for name in (rule.practice, *rule.aliases)}

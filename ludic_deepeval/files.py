@@ -4,38 +4,14 @@ Sizes, nesting and YAML aliases are bounded, nothing is evaluated, and a file is
 """
 
 import json
-from collections.abc import Hashable
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-import yaml
-
-from ludic_deepeval.errors import InputError, clean
+from ludic_deepeval.errors import InputError
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_YAML_BYTES: Final = 1024 * 1024
-MAX_DEPTH: Final = 64
-
-# libyaml is seven times faster; PyYAML's wheels have it, a build from source may not.
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Loader(_Base):  # type: ignore[misc]  # the base is chosen at run time
-    """PyYAML's safe loader that refuses a key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Hashable] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{clean(str(key))}' is given twice", key_node.start_mark
-                )
-            if isinstance(key, Hashable):
-                seen.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
-        return mapping
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
@@ -85,51 +61,11 @@ def load_yaml(text: str, file: object, *, first_line: int = 1) -> Any:
 
     Raises:
         InputError: Malformed YAML, a tag that names an object, an anchor or alias, a key given twice,
-            nesting past `MAX_DEPTH`, or more than `MAX_YAML_BYTES`.
+            nesting past 64 levels, or more than `MAX_YAML_BYTES`.
     """
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_YAML_BYTES:
-        size = f"{MAX_YAML_BYTES // 1024:,} KiB"
-        raise InputError(file, f"more than {size} of YAML", allowed=f"at most {size}")
-    try:
-        _refuse_unbounded(text, file, first_line)
-        loader = _Loader(text)
-        try:
-            return loader.get_single_data()
-        finally:
-            loader.dispose()
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
-        where = f"line {mark.line + first_line}, column {mark.column + 1}" if mark else ""
-        raise InputError(file, f"not valid YAML: {clean(str(what), limit=160)}", where=where) from None
-    except (ValueError, OverflowError) as error:  # dates that do not exist, integers of a million digits
-        raise InputError(file, f"not valid YAML: {clean(str(error), limit=160)}") from None
+    from ludic_deepeval.safe_yaml import load  # noqa: PLC0415  # a story without front matter needs no YAML
 
-
-def _refuse_unbounded(text: str, file: object, first_line: int) -> None:
-    """Walk the events, which needs no recursion, before anything is composed."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Base):
-        line = f"line {event.start_mark.line + first_line}" if event.start_mark else ""
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise InputError(
-                file,
-                "an anchor or alias (& or *)",
-                where=line,
-                allowed="plain values",
-                hint="write the value out",
-            )
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise InputError(
-                    file,
-                    f"nested more than {MAX_DEPTH} levels deep",
-                    where=line,
-                    allowed=f"at most {MAX_DEPTH}",
-                )
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+    return load(text, file, first_line)
 
 
 def dump_json(value: Any) -> str:

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ludic_deepeval.bible import Bible, linkage_support
 from ludic_deepeval.consistency import LORE, ConsistencyReport
 from ludic_deepeval.ledger import Extracted, FactLedger
 from ludic_deepeval.lockfile import Lockfile
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.scoring import ScoreCard, decimal
 from ludic_deepeval.text import Prose
+
+if TYPE_CHECKING:
+    from ludic_deepeval.bible import Bible
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -111,7 +113,7 @@ def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger
         yield replace(finding, against=f"{where}: “{fault.quotes[there]}”")
 
 
-def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: Bible | None) -> Iterator[Finding]:
+def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible | None") -> Iterator[Finding]:
     """Warnings where the gate is missed, with what is missing; notes where a mark looks doubtful."""
     policy = card.policy
     lpi_low = not isinstance(card.lpi, Unscored) and card.lpi < policy.lpi_gate
@@ -140,6 +142,8 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: Bible | 
             message = f"tells too much to be a mystery: {len(named)} of {tokens} words are names or dates ({', '.join(named[:6])})"
             yield placer.on("mysteries", mystery.id, "told-mystery", "warning", message)
     if bible is not None:
+        from ludic_deepeval.bible import linkage_support  # noqa: PLC0415  # loaded with the bible
+
         for event in ledger.events:
             if event.location and event.practices and bible.location(event.location) is None:
                 known = ", ".join(place.id for place in bible.locations)

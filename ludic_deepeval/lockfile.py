@@ -20,6 +20,7 @@ from ludic_deepeval.files import dump_json, read_bytes, write_atomic
 from ludic_deepeval.ledger import (
     Extracted,
     FactLedger,
+    Flag,
     Frozen,
     Npc,
     Offset,
@@ -78,11 +79,15 @@ class Notary(Frozen):
 
 
 class Ungrounded(Frozen):
-    """An item that rests on no quote of the prose: kept apart with its reason, never scored."""
+    """An item that rests on no quote of the prose: kept apart with its reason, never scored.
+
+    `lost` says that it did rest on one until an edit took the words away, which is not the Notary's failing.
+    """
 
     list: ListName
     item: Plain
     reason: Text
+    lost: Flag = False
 
 
 class Unread(Frozen):
@@ -123,7 +128,7 @@ class Lockfile(Frozen):
         """Why a model's reading cannot be scored: it found nothing, or over a fifth of it is not in the prose."""
         if self.notary.kind != "model":
             return None
-        good, bad = sum(1 for _ in self.ledger.items()), len(self.ungrounded)
+        good, bad = sum(1 for _ in self.ledger.items()), sum(not item.lost for item in self.ungrounded)
         if not good:
             return Unscored(
                 "extraction", f"the Notary found nothing in the prose ({bad} items rest on no quote)"

@@ -157,7 +157,9 @@ def _find(quote: str, where: str, prose: Prose, file: object) -> dict[str, Any]:
             allowed=f"exact words of {clean(prose.file, limit=400)}",
         )
     if len(found) > 1:
-        lines = ", ".join(str(prose.place(start).line) for start, _ in found[:_MOST_PLACES])
+        lines = ", ".join(
+            map(str, dict.fromkeys(prose.place(start).line for start, _ in found[:_MOST_PLACES]))
+        )
         raise InputError(
             file, f"{shown(quote)} stands {len(found)} times in the prose (lines {lines})", where=where, allowed="words that stand once",
             hint="add a word before or after",

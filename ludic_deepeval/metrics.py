@@ -284,7 +284,7 @@ class PotentialConflictValueMetric(_LedgerMetric):
             },
         }
         halved = [row.id for row in card.events if row.counted < row.raw]
-        note = f"{count(len(card.events), 'event', 'events')}, PCV {decimal(card.pcv, needed, places=0)} of {decimal(needed, places=0)}, {card.tier} tier."
+        note = f"{count(len(card.events), 'event', 'events')}, PCV {decimal(card.pcv, needed, places=0)} ({decimal(needed, places=0)} needed), {card.tier} tier."
         if halved:
             note += f" '{halved[0]}' counts half: two stronger events are as grave."
         return _Measured(float(share), holds, breakdown, note if holds else note + fix_note(reading))

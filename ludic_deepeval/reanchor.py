@@ -3,6 +3,7 @@
 The words that were read are aligned with the words there are now. What cannot be placed with certainty is unread.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -74,6 +75,10 @@ def relock(lock: Lockfile, prose: Prose, path: Path) -> Relocked:
         start = places[0] if places else None
         if start is None or places != list(range(start, start + count)):
             return None
+        old_part = _part_of(first, [*mark.paragraphs, len(old_codes)])
+        new_part = _part_of(start, [*(first for first, _ in new_paragraphs), len(now)])
+        if _is_lookalike(range(first, first + count), start, matched, old_part, new_part):
+            return None
         return _exactly(evidence.quote, prose, now[start].start(), now[start + count - 1].end())
 
     lists: dict[str, list[Any]] = {name: [] for name in FactLedger.LISTS}
@@ -93,7 +98,12 @@ def relock(lock: Lockfile, prose: Prose, path: Path) -> Relocked:
             content = item.model_dump(mode="json", exclude_defaults=True, exclude={"evidence"})
             quotes = "; ".join(shown(evidence.quote) for evidence in item.evidence)
             ungrounded.append(
-                Ungrounded(list=name, item=content, reason=f"its words are no longer in the prose: {quotes}")
+                Ungrounded(
+                    list=name,
+                    item=content,
+                    reason=f"its words are no longer in the prose: {quotes}",
+                    lost=True,
+                )
             )
     # A paragraph was read already if it is only moved or corrected; and one that was unread stays so.
     still = _still_unread(lock, mark, matched)
@@ -112,8 +122,24 @@ def relock(lock: Lockfile, prose: Prose, path: Path) -> Relocked:
 def accept(lock: Lockfile) -> Lockfile:
     """Say that a person has read the new paragraphs and that nothing in them wants marking; drop what was lost."""
     return lock.model_copy(
-        update={"unread": (), "ungrounded": () if lock.notary.kind == "hand" else lock.ungrounded}
+        update={"unread": (), "ungrounded": tuple(item for item in lock.ungrounded if not item.lost)}
     )
+
+
+def _part_of(index: int, bounds: list[int]) -> range:
+    """The words of the paragraph that a word stands in."""
+    at = bisect_right(bounds, index)
+    return range(bounds[at - 1] if at else 0, bounds[at] if at < len(bounds) else index + 1)
+
+
+def _is_lookalike(old: range, start: int, matched: dict[int, int], old_part: range, new_part: range) -> bool:
+    """Whether a quote's words were aligned alone with words of another paragraph, while its own is still there."""
+    if matched.get(old.start - 1) == start - 1 or matched.get(old.stop) == start + len(old):
+        return False
+    others = {index: matched[index] for index in old_part if index in matched and index not in old}
+    # A stray "a" proves nothing; words in a row do.
+    run = any(all(others.get(index + n) == at + n for n in range(_NEW_RUN)) for index, at in others.items())
+    return run and not any(at in new_part for at in others.values())
 
 
 def _without_dangling(old: FactLedger, lists: dict[str, list[Any]]) -> FactLedger:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from array import array
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -25,12 +25,9 @@ _CJK: Final = (
     _HAN
     + r"\u3001-\u3003\u3008-\u3020\u3030-\u30ff\u31f0-\u31ff\uac00-\ud7af\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
 )
-_HAN_CHAR: Final = re.compile(f"[{_HAN}]")
-_CJK_CHAR: Final = re.compile(f"[{_CJK}]")
-_UNSPACED_LETTER: Final = re.compile(rf"[{_HAN}\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af]")
-_WORD: Final = re.compile(
-    rf"[{_HAN}\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af]|[^\W_](?:[^\W_]|[\u0300-\u036f]|['’](?=[^\W_]))*"
-)
+_UNSPACED: Final = _HAN + r"\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af"
+_FIRST_CJK: Final = "\u2e80"  # nothing before it is in a class above
+_SPACED_WORD: Final = r"[^\W_](?:[^\W_]|[\u0300-\u036f]|['’](?=[^\W_]))*"
 
 _SINGLE: Final = "‘’‚‛′ʼ＇`´"
 _DOUBLE: Final = "“”„‟″«»「」『』〝〞＂"
@@ -96,6 +93,22 @@ class Folded:
     ends: "array[int]"
 
 
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """Compile when first needed: these classes take longer to compile than an English story takes to read."""
+    return re.compile(pattern)
+
+
+def _is_in(char: str, members: str) -> bool:
+    """Whether a character is in one of the classes above."""
+    return char >= _FIRST_CJK and _pattern(f"[{members}]").match(char) is not None
+
+
+def _word(text: str) -> re.Pattern[str]:
+    """The pattern of a word, or of a CJK character where the text has any."""
+    return _pattern(_SPACED_WORD if max(text, default="") < _FIRST_CJK else f"[{_UNSPACED}]|{_SPACED_WORD}")
+
+
 def fold(text: str) -> Folded:
     """Fold what a careful copyist may change in a quotation. Everything else stays exact."""
     out: list[str] = []
@@ -123,7 +136,7 @@ def _fold_run(text: str, run: str, begin: int, end: int) -> str:
         if not any(map(str.isspace, run)):
             return ""
         between_cjk = (
-            begin > 0 and end < len(text) and _CJK_CHAR.match(text[begin - 1]) and _CJK_CHAR.match(text[end])
+            begin > 0 and end < len(text) and _is_in(text[begin - 1], _CJK) and _is_in(text[end], _CJK)
         )
         return "" if between_cjk else " "
     return _FOLDS.get(first) or chr(ord(first) - _FULL_WIDTH)
@@ -137,12 +150,12 @@ def folded(text: str) -> str:
 
 def word_count(text: str) -> float:
     """Count words; a CJK character counts as half a word, so that six of them weigh as much as three words."""
-    return sum(0.5 if _UNSPACED_LETTER.match(word) else 1.0 for word in _WORD.findall(text))
+    return sum(0.5 if _is_in(word[0], _UNSPACED) else 1.0 for word in _word(text).findall(text))
 
 
 def words(text: str) -> list[re.Match[str]]:
     """Return each word of a text, or each CJK character, with its place."""
-    return list(_WORD.finditer(text))
+    return list(_word(text).finditer(text))
 
 
 def han_share(text: str) -> tuple[int, int, int]:
@@ -153,7 +166,7 @@ def han_share(text: str) -> tuple[int, int, int]:
     for char in text:
         if not char.isalpha():
             continue
-        if _HAN_CHAR.match(char):
+        if _is_in(char, _HAN):
             han += 1
         elif ord(char) < 0x250 or 0x1E00 <= ord(char) < 0x1F00 or 0xFF21 <= ord(char) <= 0xFF5A:
             latin += 1
@@ -182,19 +195,17 @@ def paragraphs(body: str) -> list[tuple[int, int]]:
 
 
 def holds_name(text: str, name: str) -> bool:
-    """Whether a name stands in a text as whole words: "Ann" and "Ann's" hold Ann, "Hannah" does not."""
-    quote, wanted = folded(text), folded(name)
+    """Whether a name stands in a text as whole words: "Ann" and "Ann's" hold Ann, "Hannah" does not.
+
+    The article of "the Reeve" may be another or missing.
+    """
+    quote, wanted = folded(text), re.sub(r"^(?:the|an?) ", "", folded(name), flags=re.IGNORECASE)
     at = quote.find(wanted)
     while wanted and at >= 0:
         if not (_joined(quote, at) or _joined(quote, at + len(wanted))):
             return True
         at = quote.find(wanted, at + 1)
     return False
-
-
-def same_name(left: str, right: str) -> bool:
-    """Whether two names or item texts are the same but for case, width, articles and punctuation."""
-    return name_key(left) == name_key(right)
 
 
 @lru_cache(maxsize=4096)
@@ -294,9 +305,7 @@ def _joined(text: str, cut: int, *, over: int = 0) -> bool:
         return False
     before, after = text[cut - 1], text[cut + over]
     return (
-        _in_word(before)
-        and _in_word(after)
-        and not (_UNSPACED_LETTER.match(before) or _UNSPACED_LETTER.match(after))
+        _in_word(before) and _in_word(after) and not (_is_in(before, _UNSPACED) or _is_in(after, _UNSPACED))
     )
 
 

@@ -106,7 +106,7 @@ _FUNCTION_WORDS: Final = frozenset(
     ]
 )
 _DIGITS: Final = "0-9０-９〇零一二三四五六七八九十百千廿卅两"
-_HAN_DATE: Final = re.compile(
+_HAN_DATE: Final = (  # compiled for those who write Chinese
     # Not 一点 "a little", 一时 "for a while", 当初 "at first", 自己未必 "oneself not surely", 孩子时 "as a child"
     rf"[{_DIGITS}]+(?:世纪|年代)|(?:民国|公元前?)?(?!一[点时])[{_DIGITS}元正]+(?:年|月|日|号|时|点)|初[{_DIGITS}]+|"
     rf"(?:腊月|冬月)[{_DIGITS}]*|除夕|元宵|清明|端午|中秋|重阳|冬至|夏至|立春|(?<![孩王妻女弟儿])子时|"
@@ -241,7 +241,7 @@ def _chinese(span: str, names: Names) -> Vagueness:
     named: list[str] = []
     tokens = 0
     pieces = [(span, False)]
-    for pattern in (names.han, _HAN_DATE):
+    for pattern in (names.han, re.compile(_HAN_DATE)):
         if pattern is not None:
             pieces = [
                 part

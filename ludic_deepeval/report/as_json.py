@@ -1,13 +1,15 @@
 """The JSON that other programs read. Its shape is stable; fields are only ever added."""
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ludic_deepeval.advice import Fix
-from ludic_deepeval.agreement import Agreement
 from ludic_deepeval.check import CheckResult, StoryResult
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.scoring import ScoreCard
+
+if TYPE_CHECKING:
+    from ludic_deepeval.advice import Fix
+    from ludic_deepeval.agreement import Agreement
 
 
 def number(value: Fraction | Unscored) -> float | int | None:
@@ -127,7 +129,7 @@ def _advice(story: StoryResult) -> dict[str, Any]:
     }
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix(fix: "Fix") -> dict[str, Any]:
     changes = [
         {name: getattr(change, name) for name in ("kind", "target", "text", "value")}
         for change in fix.changes
@@ -135,7 +137,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
     return {"text": str(fix), "changes": changes, "lpi": number(fix.after.lpi), "pcv": number(fix.after.pcv)}
 
 
-def agree_json(found: Agreement) -> dict[str, Any]:
+def agree_json(found: "Agreement") -> dict[str, Any]:
     """The result of `ludic agree --json`."""
     kinds = [
         {name: getattr(row, name) for name in ("kind", "first", "second", "matched", "same")}

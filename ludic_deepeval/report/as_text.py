@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ludic_deepeval.advice import Fix
-from ludic_deepeval.agreement import Agreement
 from ludic_deepeval.check import CheckResult, StoryResult
 from ludic_deepeval.errors import clean
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.scoring import ScoreCard, decimal
+
+if TYPE_CHECKING:
+    from ludic_deepeval.advice import Fix
+    from ludic_deepeval.agreement import Agreement
 
 Paint = Callable[[str, str], str]
 """Takes a text and a colour's name."""
@@ -76,7 +78,7 @@ def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
         yield from _fix("smallest fix", story.fixes[0], paint)
 
 
-def _fix(title: str, fix: Fix, paint: Paint) -> Iterator[str]:
+def _fix(title: str, fix: "Fix", paint: Paint) -> Iterator[str]:
     yield f"  {paint(title, 'green')}: {fix.effect}"
     for line in fix.todo:
         yield f"    + {clean(line, limit=300)}"
@@ -102,9 +104,7 @@ def details(card: ScoreCard) -> str:
     head = f"LPI {_figure(card.lpi, gate)} ({parts})"
     if isinstance(card.pcv, Unscored):
         return f"{head}, PCV unscored"
-    return (
-        f"{head}, PCV {decimal(card.pcv, needed, places=0)} of {decimal(needed, places=0)}, {card.tier} tier"
-    )
+    return f"{head}, PCV {decimal(card.pcv, needed, places=0)} ({decimal(needed, places=0)} needed), {card.tier} tier"
 
 
 def _figure(value: Fraction | Unscored, against: Fraction | None = None, *, places: int = 2) -> str:
@@ -143,7 +143,7 @@ def _summary(result: CheckResult, paint: Paint) -> str:
     return paint(f"{stories}: {', '.join(parts)}", "green" if result.exit_code == 0 else "red")
 
 
-def score_text(card: ScoreCard, fixes: tuple[Fix, ...] = (), *, paint: Paint = plain) -> Iterator[str]:
+def score_text(card: ScoreCard, fixes: "tuple[Fix, ...]" = (), *, paint: Paint = plain) -> Iterator[str]:
     """Yield the lines of `ludic score`: the figures, the counts behind them, a row for each event, the fixes."""
     yield from _verdict(card, paint)
     counts = card.counts
@@ -182,11 +182,12 @@ def why_no_fix(story: StoryResult) -> str:
     return "ready to play; nothing to add" if story.plays else "out of reach of a few changes"
 
 
-def agree_text(found: Agreement) -> Iterator[str]:
+def agree_text(found: "Agreement") -> Iterator[str]:
     """Yield the lines of `ludic agree`."""
     yield f"{'':<10} {'A':>4} {'B':>4} {'both':>5} {'same answers':>13}   F1"
     for row in found.kinds:
         f1 = "–" if row.f1 is None else f"{float(row.f1):.2f}"
-        yield f"{row.kind:<10} {row.first:>4} {row.second:>4} {row.matched:>5} {row.same:>8} of {row.matched:<2}   {f1}"
+        same = f"{row.same} of {row.matched}" if row.matched else "–"
+        yield f"{row.kind:<10} {row.first:>4} {row.second:>4} {row.matched:>5} {same:>13}   {f1}"
     yield f"A: {details(found.first)}"
     yield f"B: {details(found.second)}"

@@ -178,7 +178,10 @@ def with_node(kind: str, **changes: Any) -> dict[str, Any]:
         (with_node("locations", name="The Harpers"), "locations[0]"),
         (with_node("locations", id="harper", name="Somewhere"), "locations[0]"),
         ({**GOOD, "factions": GOOD["factions"] * 2}, "factions[1]"),
-        ({**GOOD, "factions": [*GOOD["factions"], {"id": "harpers", "name": "X", "text": "x"}]}, "factions[1]"),
+        (
+            {**GOOD, "factions": [*GOOD["factions"], {"id": "harpers", "name": "X", "text": "x"}]},
+            "factions[1]",
+        ),
         (with_node("locations", id="harpers"), "locations[0]"),
     ],
 )

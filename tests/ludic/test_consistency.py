@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludic_deepeval.bible import Bible
@@ -23,7 +23,9 @@ def meets(name: str, phase: str, status: str | None = None, **fields: Any) -> di
     return event(name, phase, relations=[{"npc": "ilse", "status": status}], **fields)
 
 
-def body(name: str, phase: str, text: str, *, permanent: bool = False, present: bool = True) -> dict[str, Any]:
+def body(
+    name: str, phase: str, text: str, *, permanent: bool = False, present: bool = True
+) -> dict[str, Any]:
     change = {"kind": "injury", "text": text, "permanent": permanent, "present": present}
     return event(name, phase, physical=[change])
 
@@ -83,7 +85,10 @@ HAND = (
     body("two-hands", "P3", "the lost hand", present=False),
 )
 AGE = (aged("thirty", "P1", 30), aged("twenty", "P3", 20))
-ITEM_LOST = (has("loses", "P1", "the brass key", "gained", "lost"), has("uses", "P3", "the brass key", "used"))
+ITEM_LOST = (
+    has("loses", "P1", "the brass key", "gained", "lost"),
+    has("uses", "P3", "the brass key", "used"),
+)
 SKILL_LOST = (
     has("forgets", "P1", "Thayan script", "gained", "lost", kind="skills"),
     has("reads", "P3", "Thayan script", "used", kind="skills"),
@@ -211,7 +216,10 @@ def test_a_dead_person_who_acts_without_a_status_is_a_fault() -> None:
 
 
 def test_a_death_told_again_is_no_fault() -> None:
-    assert check(meets("dies", "P1", "dead"), meets("grave", "P2", "dead"), meets("wake", "P3", "dead")).score == 1
+    assert (
+        check(meets("dies", "P1", "dead"), meets("grave", "P2", "dead"), meets("wake", "P3", "dead")).score
+        == 1
+    )
 
 
 def test_a_dead_person_who_rises_undead_is_no_fault_and_may_act_after() -> None:
@@ -220,7 +228,9 @@ def test_a_dead_person_who_rises_undead_is_no_fault_and_may_act_after() -> None:
 
 @pytest.mark.parametrize("between", ["missing", "unknown"])
 def test_a_death_that_is_doubted_meanwhile_still_forbids_a_living_return(between: str) -> None:
-    report = check(meets("dies", "P1", "dead"), meets("doubt", "P2", between), meets("returns", "P3", "alive"))
+    report = check(
+        meets("dies", "P1", "dead"), meets("doubt", "P2", between), meets("returns", "P3", "alive")
+    )
     assert only(report).events == ("dies", "returns")
 
 
@@ -238,7 +248,9 @@ def test_each_death_that_is_undone_is_a_fault_of_its_own() -> None:
     assert [fault.events for fault in report.faults] == [("d1", "a1"), ("d2", "a2")]
 
 
-@pytest.mark.parametrize("subject", ["Ilse Ferrow", "ilse ferrow", "Magpie", "the Magpie", "ilse", "ILSE FERROW"])
+@pytest.mark.parametrize(
+    "subject", ["Ilse Ferrow", "ilse ferrow", "Magpie", "the Magpie", "ilse", "ILSE FERROW"]
+)
 def test_the_log_may_call_a_person_by_id_name_or_alias_in_any_case(subject: str) -> None:
     assert check(*DEATH, log=(logged("resurrection", "P2", subject),)).score == 1
 
@@ -330,7 +342,11 @@ def test_an_item_and_a_skill_of_one_name_are_two_things() -> None:
 
 LOG_CASES = [
     pytest.param(
-        logged("death", "P1", "Ilse Ferrow"), meets("acts", "P2", "alive"), "Ilse Ferrow", "resurrection", id="death"
+        logged("death", "P1", "Ilse Ferrow"),
+        meets("acts", "P2", "alive"),
+        "Ilse Ferrow",
+        "resurrection",
+        id="death",
     ),
     pytest.param(logged("death", "P1", "Magpie"), meets("acts", "P2"), "Magpie", "return", id="death-acting"),
     pytest.param(
@@ -341,7 +357,11 @@ LOG_CASES = [
         id="destruction",
     ),
     pytest.param(
-        logged("loss", "P1", "the brass key"), has("use", "P2", "brass key", "used"), "brass key", "return", id="loss"
+        logged("loss", "P1", "the brass key"),
+        has("use", "P2", "brass key", "used"),
+        "brass key",
+        "return",
+        id="loss",
     ),
     pytest.param(
         logged("loss", "P1", "Thayan script"),
@@ -440,7 +460,13 @@ def bible_with(**rule: Any) -> Bible:
                 {"id": "thay", "name": "Thay", "text": "x"},
             ],
             "locations": [
-                {"id": "waterdeep", "name": "Waterdeep", "allegiance": "alliance", "aliases": ["the City"], "text": "x"},
+                {
+                    "id": "waterdeep",
+                    "name": "Waterdeep",
+                    "allegiance": "alliance",
+                    "aliases": ["the City"],
+                    "text": "x",
+                },
                 {"id": "enclave", "name": "the Enclave", "allegiance": "thay", "text": "x"},
                 {"id": "moor", "name": "the Moor", "text": "x"},
             ],
@@ -461,9 +487,7 @@ def bible_with(**rule: Any) -> Bible:
 def practises(
     where: str | None, practice: str = "necromancy", *, openly: bool = True, **fields: Any
 ) -> dict[str, Any]:
-    return event(
-        "rite", "P3", location=where, practices=[{"practice": practice, "openly": openly}], **fields
-    )
+    return event("rite", "P3", location=where, practices=[{"practice": practice, "openly": openly}], **fields)
 
 
 @pytest.mark.parametrize(
@@ -534,6 +558,7 @@ def test_a_lore_violation_is_counted_apart_from_temporal_faults() -> None:
 dimension = st.integers(1, 10)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.booleans(), max_size=4),
     st.lists(st.integers(1, 3), max_size=5),
@@ -584,6 +609,7 @@ def test_faults_stand_in_the_order_of_the_later_event() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_same_ledger_gives_the_same_faults_however_its_phases_are_interleaved(random: Any) -> None:
     phases = [

@@ -10,7 +10,7 @@ from ludic_deepeval.candidates import find_candidates
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import decode, load_yaml
 from ludic_deepeval.ledger import FactLedger, load_ledger
-from ludic_deepeval.lockfile import Lockfile, quote_problem, verify, write_lockfile
+from ludic_deepeval.lockfile import Lockfile, load_lockfile, quote_problem, verify, write_lockfile
 from ludic_deepeval.marks import lock_sheet, lock_story, write_sheet
 from ludic_deepeval.scoring import score_ledger
 from ludic_deepeval.sources import Story, read_story
@@ -138,6 +138,16 @@ def test_a_name_of_a_file_cannot_break_the_sheet(tmp_path: Path) -> None:
     sheet = load_yaml(write_sheet(story), "sheet")
     assert sheet["story"] == 'a "b": {c} #\'x�- y.md'
     assert sheet["people"] == []
+
+
+def test_no_clause_of_a_script_without_capitals_is_offered_as_a_name(tmp_path: Path) -> None:
+    prose = story_of(
+        tmp_path,
+        "葛含烟站在台口，没有来。葛含烟站在台口，没有来。\n葛含烟死在了十七岁的冬天。",
+    ).prose
+    assert [(found.kind, found.about) for found in find_candidates(prose)] == [
+        ("death", "死"),
+    ]
 
 
 def test_candidates_are_offered_and_never_scored(tmp_path: Path) -> None:
@@ -464,9 +474,12 @@ def test_locking_a_committed_sheet_reproduces_the_lockfile_beside_it_to_the_byte
         tmp_path, (BACKSTORIES / f"{name.removesuffix('.second')}.md").read_text(encoding="utf-8")
     )
     story.sheet.write_bytes(sheet.read_bytes())
+    recorded = BACKSTORIES / f"{name}.ledger.json"
     lock = lock_story(story)
+    if not load_lockfile(recorded).notary.options:  # a second reading may not remember its sheet's hash
+        lock = lock_sheet(load_yaml(sheet.read_text(encoding="utf-8"), sheet), story, sheet)
     write_lockfile(lock, story.lockfile)
-    assert story.lockfile.read_bytes() == (BACKSTORIES / f"{name}.ledger.json").read_bytes()
+    assert story.lockfile.read_bytes() == recorded.read_bytes()
     assert back(lock, story).ledger == lock.ledger
 
 

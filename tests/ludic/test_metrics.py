@@ -88,7 +88,7 @@ def test_pcv_is_the_share_of_what_the_profile_needs() -> None:
     assert metric.measure(case(LEDGER)) == pytest.approx(140 / 150)
     assert not metric.is_successful()
     assert metric.score_breakdown["pcv"] == 140
-    assert "PCV 140 of 150" in metric.reason
+    assert "PCV 140 (150 needed)" in metric.reason
     assert "Smallest fix:" in metric.reason
     one_shot = PotentialConflictValueMetric(profile="one-shot")
     assert one_shot.measure(case(LEDGER)) == 1.0  # 140 of 100, capped

@@ -69,9 +69,7 @@ def test_a_policy_cannot_be_changed() -> None:
 
 
 def event(name: str, i: int, g: int, v: int, d: int) -> Event:
-    return Event(
-        id=name, phase="P1", summary=name, immediacy=i, gravity=g, linkage=v, divergence=d
-    )
+    return Event(id=name, phase="P1", summary=name, immediacy=i, gravity=g, linkage=v, divergence=d)
 
 
 LEDGER = FactLedger(
@@ -110,7 +108,11 @@ def weights(*texts: str) -> dict[str, Any]:
     ("change", "figure", "value"),
     [
         # LPI moves by the difference of the two components, a tenth of it each time.
-        (weights("0.5", "0.2", "0.2", "0.1"), "lpi", F("1937/3750") + (F("7/15") + F("0.108") - F("1/2")) / 10),
+        (
+            weights("0.5", "0.2", "0.2", "0.1"),
+            "lpi",
+            F("1937/3750") + (F("7/15") + F("0.108") - F("1/2")) / 10,
+        ),
         (weights("0.4", "0.2", "0.3", "0.1"), "lpi", F("1937/3750") + (F("1/3") - F("1/2")) / 10),
         (weights("0.4", "0.3", "0.1", "0.2"), "lpi", F("1937/3750") + (F("0.7") - F("1/3")) / 10),
         ({"tau": (F("0.5"), F("0.6"), F("0.2"))}, "rtn", F("7/15") + F("0.06") * F("1.3")),
@@ -285,7 +287,9 @@ def test_a_setting_that_cannot_be_used_is_one_line_that_names_it(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("data", [b"lpi_gate = ", b"lpi_gate = 0.7\nlpi_gate = 0.8", b"a = [" * 5000, b"x = \xff"])
+@pytest.mark.parametrize(
+    "data", [b"lpi_gate = ", b"lpi_gate = 0.7\nlpi_gate = 0.8", b"a = [" * 5000, b"x = \xff"]
+)
 def test_a_file_that_is_no_toml_is_one_line_that_names_it(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "ludic.toml").write_bytes(data)
     with pytest.raises(InputError) as caught:

@@ -257,6 +257,16 @@ def test_a_paragraph_deleted_with_its_quote_does_not_lend_it_to_a_new_paragraph(
     assert moved.lost == (("goals", "g0", QUOTE),)
 
 
+def test_a_long_quote_deleted_does_not_jump_over_the_shorter_words_between_it_and_a_new_lookalike() -> None:
+    long = "the bell of the drowned church rang twice at dawn and once more when nobody was listening"
+    marked = f"On the morning she left him {long} and he slept."
+    old = lock_of(f"{marked}\n\nYears on, in another town, it was much the same for her.", [long])
+    deleted = "On the morning she left him and he slept."
+    added = f"Years on, in another town, {long} it was much the same for her."
+    moved = relock(old, Prose(f"{deleted}\n\n{added}"), PATH)
+    assert moved.lost == (("goals", "g0", long),)
+
+
 @pytest.mark.parametrize("nth", [0, 1])
 def test_two_equal_quotes_keep_their_own_places(nth: int) -> None:
     body = "\n\n".join([MARKED, FILLER[0], LOOKALIKE])

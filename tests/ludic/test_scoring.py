@@ -177,6 +177,14 @@ def test_a_mystery_that_says_too_much_is_no_hole() -> None:
     assert card.th == Fraction(1, 3)
 
 
+def test_three_names_in_ten_tokens_are_a_hole_and_four_in_thirteen_are_not() -> None:
+    three = "in the end they asked Ilse and Kaelen of Thay"  # 3/10 = 0.30
+    four = "in the end they asked Ilse and Kaelen of Thay Reach about it"  # 4/13 = 0.3077
+    card = score(mysteries=mysteries(three, four))
+    assert [row.measured.density for row in card.mysteries] == [Fraction(3, 10), Fraction(4, 13)]
+    assert [row.hole for row in card.mysteries] == [True, False]
+
+
 def test_the_readers_own_mark_stands_beside_the_rule_and_changes_no_figure() -> None:
     marked = (
         Mystery(id="a", text=VAGUE, thematic_hole=True),

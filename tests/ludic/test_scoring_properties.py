@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludic_deepeval.ledger import Event, FactLedger, Goal, Hook, Mystery, Npc
@@ -24,6 +24,8 @@ TEXTS = (
     "",
 )
 
+# No deadline: the first Chinese span loads a dictionary.
+brief = settings(max_examples=40, deadline=None)
 dimensions = st.integers(1, 10)
 
 
@@ -88,12 +90,14 @@ def figures(card: ScoreCard) -> tuple[Any, ...]:
     )
 
 
+@brief
 @given(ledgers)
 def test_lpi_and_its_components_stay_within_zero_and_one(ledger: FactLedger) -> None:
     card = score_ledger(ledger)
     assert all(0 <= figure <= 1 for figure in (card.lpi, *card.components.values()))
 
 
+@brief
 @given(ledgers)
 def test_one_more_open_tier_1_hook_never_lowers_rtn_mv_or_ucr(ledger: FactLedger) -> None:
     before, after = score_ledger(ledger), score_ledger(plus(ledger, hooks=Hook(id="new", text="x", tier=1)))
@@ -102,6 +106,7 @@ def test_one_more_open_tier_1_hook_never_lowers_rtn_mv_or_ucr(ledger: FactLedger
     assert after.ucr >= before.ucr
 
 
+@brief
 @given(ledgers)
 def test_one_more_proactive_goal_never_lowers_mv_and_leaves_rtn_alone(ledger: FactLedger) -> None:
     before, after = score_ledger(ledger), score_ledger(plus(ledger, goals=Goal(id="new", text="x")))
@@ -109,6 +114,7 @@ def test_one_more_proactive_goal_never_lowers_mv_and_leaves_rtn_alone(ledger: Fa
     assert after.rtn == before.rtn
 
 
+@brief
 @given(ledgers, st.sampled_from([status for status in STATUSES if status != "dead"]))
 def test_one_more_tied_person_who_is_not_dead_never_lowers_rtn_and_leaves_mv_alone(
     ledger: FactLedger, status: str
@@ -119,12 +125,14 @@ def test_one_more_tied_person_who_is_not_dead_never_lowers_rtn_and_leaves_mv_alo
     assert after.mv == before.mv
 
 
+@brief
 @given(ledgers, st.booleans())
 def test_one_more_dead_person_changes_no_component(ledger: FactLedger, unresolved: bool) -> None:
     person = Npc(id="new", name="a ghost", status="dead", unresolved=unresolved)
     assert score_ledger(plus(ledger, npcs=person)).components == score_ledger(ledger).components
 
 
+@brief
 @given(st.integers(0, 200))
 def test_th_rises_to_three_holes_and_falls_after(holes: int) -> None:
     now, more = thematic_holes(holes), thematic_holes(holes + 1)
@@ -136,6 +144,7 @@ def test_th_rises_to_three_holes_and_falls_after(holes: int) -> None:
         assert more == 0
 
 
+@brief
 @given(ledgers, st.randoms(use_true_random=False))
 def test_the_order_of_no_list_matters_to_any_figure(ledger: FactLedger, random: Any) -> None:
     lists = {name: list(getattr(ledger, name)) for name in FactLedger.LISTS}
@@ -145,6 +154,7 @@ def test_the_order_of_no_list_matters_to_any_figure(ledger: FactLedger, random: 
     assert figures(score_ledger(shuffled)) == figures(score_ledger(ledger))
 
 
+@brief
 @given(ledgers, st.tuples(dimensions, dimensions, dimensions, dimensions), st.integers(0, 10))
 def test_one_more_event_never_lowers_pcv(
     ledger: FactLedger, igvd: tuple[int, int, int, int], place: int
@@ -167,6 +177,7 @@ def pcv_doubled(events: Sequence[tuple[int, int, int, int]]) -> int:
     return total
 
 
+@brief
 @given(ledgers)
 def test_pcv_is_that_of_an_independent_implementation(ledger: FactLedger) -> None:
     rows = [(e.immediacy, e.gravity, e.linkage, e.divergence) for e in ledger.events]
@@ -175,6 +186,7 @@ def test_pcv_is_that_of_an_independent_implementation(ledger: FactLedger) -> Non
     assert card.pcv == sum(row.counted for row in card.events)
 
 
+@brief
 @given(ledgers)
 def test_the_verdict_follows_from_lpi_and_pcv_alone(ledger: FactLedger) -> None:
     card = score_ledger(ledger)
@@ -192,6 +204,7 @@ def test_the_verdict_follows_from_lpi_and_pcv_alone(ledger: FactLedger) -> None:
     )
 
 
+@brief
 @given(ledgers, st.integers(0, 10))
 def test_an_event_without_dimensions_never_touches_lpi(ledger: FactLedger, place: int) -> None:
     bare = Event(id="bare", phase="P2", summary="x")

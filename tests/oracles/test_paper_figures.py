@@ -48,8 +48,10 @@ COPIED: dict[str, tuple[str, dict[str, Any], Any]] = {
     "pcv.threshold": (
         "3.5 vs 3.1/4.2/5.1",
         {},
-        'exceeds 150 / PCV>=150; <100 triggers regeneration / fails at <150; 88 "below the threshold of 150 ... '
-        'insufficient"',
+        (
+            'exceeds 150 / PCV>=150; <100 triggers regeneration / fails at <150; 88 "below the threshold of 150 ... '
+            'insufficient"'
+        ),
     ),
     "vi.examples": (
         "3.6",

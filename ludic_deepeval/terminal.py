@@ -1,0 +1,102 @@
+"""What the commands do at a terminal, and all of `ludic check`, which starts without Typer (see `__main__`)."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from ludic_deepeval.errors import InputError, LudicError, clean
+
+_COLOURS: Final = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
+_LONG_RUN: Final = 50
+
+
+def painter() -> Callable[[str, str], str]:
+    """What colours a text: nothing does where nobody would see it, or wants it."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return lambda text, _: text
+    return lambda text, colour: f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
+
+
+def print_json(data: Any) -> None:
+    """Print JSON; in a terminal that has no Unicode, with escapes."""
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(data, ensure_ascii=plain, indent=1, allow_nan=False))  # noqa: T201
+
+
+def say(line: str) -> None:
+    """Print a line for people."""
+    print(line)  # noqa: T201
+
+
+def complain(error: LudicError) -> None:
+    """Print an error on standard error."""
+    print(f"ludic: {error}", file=sys.stderr)  # noqa: T201
+
+
+def progress(paths: list[Path]) -> Iterator[Path]:
+    """Show a bar on a terminal when there is something to wait for."""
+    if len(paths) < _LONG_RUN or not sys.stderr.isatty():
+        return iter(paths)
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import track  # noqa: PLC0415
+
+    return iter(track(paths, description="reading", console=Console(stderr=True), transient=True))
+
+
+def require_profile(profile: str | None) -> None:
+    """Refuse a `--profile` that there is not."""
+    from ludic_deepeval.policy import PROFILES  # noqa: PLC0415
+
+    if profile is not None and profile not in PROFILES:
+        raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(PROFILES))
+
+
+def run_check(
+    paths: list[Path],
+    *,
+    as_json: bool = False,
+    profile: str | None = None,
+    allow_unread: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Judge stories, say what was found, and return the exit code: what `ludic check` does."""
+    from ludic_deepeval.check import check_stories  # noqa: PLC0415
+
+    require_profile(profile)
+    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
+    if as_json:
+        from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
+
+        print_json(check_json(result))
+    else:
+        from ludic_deepeval.report.as_text import check_text  # noqa: PLC0415
+
+        for line in check_text(result, paint=painter(), quiet=quiet):
+            say(line)
+    for error in result.errors:
+        complain(error)
+    return result.exit_code
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code; every error is one line on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):  # a Windows pipe, or a file whose name is no text, ends no run
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = command()
+        sys.stdout.flush()
+    except LudicError as error:
+        complain(error)
+        return 2
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough.
+        sys.stdout = None
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
