@@ -119,7 +119,7 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
     lpi_low = not isinstance(card.lpi, Unscored) and card.lpi < policy.lpi_gate
     pcv_low = not isinstance(card.pcv, Unscored) and card.pcv < policy.pcv_threshold
     if lpi_low and not isinstance(card.lpi, Unscored):
-        value, gate = decimal(card.lpi, policy.lpi_gate), decimal(policy.lpi_gate)
+        value, gate = decimal(card.lpi, policy.lpi_gate), decimal(policy.lpi_gate, policy.lpi_gate)
         yield placer.at(
             0, "few-hooks", "warning", f"too little is left open to play (LPI {value}, needs {gate})"
         )
@@ -127,7 +127,7 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
     if pcv_low and not isinstance(card.pcv, Unscored):
         value, gate = (
             decimal(card.pcv, policy.pcv_threshold, places=0),
-            decimal(policy.pcv_threshold, places=0),
+            decimal(policy.pcv_threshold, policy.pcv_threshold, places=0),
         )
         yield placer.at(
             0, "flat-events", "warning", f"too little presses on the next session (PCV {value}, needs {gate})"

@@ -55,7 +55,8 @@ Offset: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
 class Frozen(BaseModel):
     """Base of every model here: immutable, and nothing in it that it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A validator is built when it is first used: a program that reads a lockfile builds one, not twenty.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Evidence(Frozen):

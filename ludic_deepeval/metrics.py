@@ -253,7 +253,7 @@ class LudicPotentialIndexMetric(_LedgerMetric):
             float(card.lpi),
             holds,
             breakdown,
-            f"{note}, needs {decimal(self._least())}.{closed}{fix_note(reading)}",
+            f"{note}, needs {decimal(self._least(), self._least())}.{closed}{fix_note(reading)}",
         )
 
 
@@ -284,7 +284,7 @@ class PotentialConflictValueMetric(_LedgerMetric):
             },
         }
         halved = [row.id for row in card.events if row.counted < row.raw]
-        note = f"{count(len(card.events), 'event', 'events')}, PCV {decimal(card.pcv, needed, places=0)} ({decimal(needed, places=0)} needed), {card.tier} tier."
+        note = f"{count(len(card.events), 'event', 'events')}, PCV {decimal(card.pcv, needed, places=0)} ({decimal(needed, needed, places=0)} needed), {card.tier} tier."
         if halved:
             note += f" '{halved[0]}' counts half: two stronger events are as grave."
         return _Measured(float(share), holds, breakdown, note if holds else note + fix_note(reading))

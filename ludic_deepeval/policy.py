@@ -4,7 +4,6 @@ Numbers are read from their decimal text into exact fractions, so that 0.7 is se
 paper's (§3.2–3.6, 4.2). A team sets its own in `ludic.toml`, or in `[tool.ludic]` of `pyproject.toml`.
 """
 
-import tomllib
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -245,6 +244,8 @@ def find_policy(start: Path) -> tuple[Policy, Path | None]:
 
 
 def _tables(path: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  # most stories are judged by the paper's numbers
+
     try:
         return tomllib.loads(decode(read_bytes(path), path), parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:

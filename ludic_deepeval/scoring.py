@@ -303,10 +303,12 @@ def _gate(lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy) ->
         return _PASSED
     reasons = []
     if lpi < policy.lpi_gate:
-        reasons.append(f"LPI {decimal(lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate, policy.lpi_gate)}")
+        reasons.append(
+            f"LPI {decimal(lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate, policy.lpi_gate)}"
+        )
     if pcv < policy.pcv_threshold:
         reasons.append(
-            f"PCV {decimal(pcv, policy.pcv_threshold, places=0)} is below {decimal(policy.pcv_threshold, places=0)}"
+            f"PCV {decimal(pcv, policy.pcv_threshold, places=0)} is below {decimal(policy.pcv_threshold, policy.pcv_threshold, places=0)}"
         )
     return Gate(passed=False, reasons=tuple(reasons))
 

@@ -104,7 +104,7 @@ def details(card: ScoreCard) -> str:
     head = f"LPI {_figure(card.lpi, gate)} ({parts})"
     if isinstance(card.pcv, Unscored):
         return f"{head}, PCV unscored"
-    return f"{head}, PCV {decimal(card.pcv, needed, places=0)} ({decimal(needed, places=0)} needed), {card.tier} tier"
+    return f"{head}, PCV {decimal(card.pcv, needed, places=0)} ({decimal(needed, needed, places=0)} needed), {card.tier} tier"
 
 
 def _figure(value: Fraction | Unscored, against: Fraction | None = None, *, places: int = 2) -> str:

@@ -4,7 +4,6 @@ The keys of the front matter that mean something here are `id`, `title`, `profil
 `expect`. Others belong to other tools and are left alone, but one that is nearly ours is taken for a slip of the pen.
 """
 
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -154,11 +153,20 @@ def _front_matter(prose: Prose, path: Path) -> FrontMatter:
         name = str(key)
         if name in FrontMatter.model_fields:
             ours[name] = str(value) if name in {"id", "title"} and type(value) is int else value
-        elif close := difflib.get_close_matches(name.replace("-", "_").lower(), known, n=1, cutoff=0.85):
-            raise InputError(path, f"unknown key {shown(name)}", where="front matter", allowed=close[0])
+        elif close := _nearest(name, known):
+            raise InputError(path, f"unknown key {shown(name)}", where="front matter", allowed=close)
     if isinstance(ours.get("background_log"), str):
         ours["background_log"] = _log_beside(ours["background_log"], path)
     return load_model(FrontMatter, ours, path)
+
+
+def _nearest(name: str, known: list[str]) -> str | None:
+    """The key that a name is probably a slip for."""
+    import difflib  # noqa: PLC0415  # most stories have only keys that are known
+
+    return next(
+        iter(difflib.get_close_matches(name.replace("-", "_").lower(), known, n=1, cutoff=0.85)), None
+    )
 
 
 def _log_beside(name: str, path: Path) -> Any:

@@ -288,7 +288,7 @@ def test_a_phase_may_be_given_in_plain_words(tmp_path: Path, word: str, phase: s
         ("still signs the ledgers", "still burns the ledgers",
          "hooks[0].quote: 'still burns the ledgers' is not in the prose; allowed: exact words of "),
         ("still signs the ledgers", "The bell is at the mill",
-         "hooks[0].quote: 'The bell is at the mill' stands 2 times in the prose (lines 3, 3); allowed: words that stand once; add a word"),
+         "hooks[0].quote: 'The bell is at the mill' stands 2 times in the prose (lines 3); allowed: words that stand once; add a word"),
         ("still signs the ledgers", "the ledgers",
          "hooks[0].quote: the quote 'the ledgers' has fewer than 3 words (Chinese: 6 characters); allowed: 3 to 25 words"),
         ("still signs the ledgers", "word " * 26, "hooks[0].quote: the quote 'word word"),

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.ledger import load_ledger
-from ludic_deepeval.lockfile import Lockfile, Notary, load_lockfile, make_lockfile, verify, write_lockfile
+from ludic_deepeval.lockfile import (
+    Lockfile,
+    Notary,
+    Ungrounded,
+    load_lockfile,
+    make_lockfile,
+    verify,
+    write_lockfile,
+)
 from ludic_deepeval.reanchor import accept, relock
 from ludic_deepeval.text import Prose, folded
 
@@ -403,8 +411,21 @@ def test_accepting_drops_what_a_person_lost_and_keeps_what_a_model_could_not_gro
     gone = relock(lock, Prose(UNMARKED), PATH).lock
     assert len(gone.ungrounded) == 1
     assert accept(gone).ungrounded == ()
-    by_model = gone.model_copy(update={"notary": Notary(kind="model")})
-    assert len(accept(by_model).ungrounded) == 1
+    never = Ungrounded(list="hooks", item={"text": "a dragon"}, reason="not in the prose")
+    by_model = gone.model_copy(
+        update={"notary": Notary(kind="model"), "ungrounded": (*gone.ungrounded, never)}
+    )
+    assert accept(by_model).ungrounded == (never,)
+
+
+def test_what_an_edit_took_away_is_not_held_against_the_notary() -> None:
+    """A model's reading of two items, one lost by an edit: half would be ungrounded, were it the Notary's doing."""
+    gone = relock(lock_of(MARKED, [QUOTE]), Prose(UNMARKED), PATH).lock
+    kept = lock_of(MARKED, [QUOTE]).ledger
+    by_model = gone.model_copy(update={"notary": Notary(kind="model"), "ledger": kept})
+    assert by_model.too_little_grounded is None
+    never = by_model.ungrounded[0].model_copy(update={"lost": False})
+    assert by_model.model_copy(update={"ungrounded": (never,)}).too_little_grounded is not None
 
 
 # References

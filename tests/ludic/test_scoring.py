@@ -345,6 +345,11 @@ def test_half_a_point_under_the_pcv_gate_is_told_as_such() -> None:
     assert card.gate.reasons == ("PCV 187.5 is below 188",)
 
 
+def test_a_pcv_gate_with_decimals_is_told_with_them() -> None:
+    card = score(Policy(pcv_gate=Fraction("149.3")), **SEVENTY_HUNDREDTHS, events=HUNDRED_FORTY_NINE)
+    assert card.gate.reasons == ("PCV 149 is below 149.3",)
+
+
 def test_a_one_shot_passes_at_a_pcv_of_100() -> None:
     # 80 + (4·1 + 4·3 + 2 + 2 = 20) = 100
     events = (EIGHTY, event("small", 1, 3, 2, 2))
