@@ -1,23 +1,22 @@
 """Paths in, findings out: what the command, the hook, the pytest plugin and the action all call."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ludic_deepeval.consistency import ConsistencyReport, check_consistency
+from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, StaleError
 from ludic_deepeval.files import decode, read_bytes
-from ludic_deepeval.findings import Finding, Placer, Severity, of_consistency, of_lock, of_play
+from ludic_deepeval.findings import Finding, Placer, Severity, of_lock
+from ludic_deepeval.judging import Reading, figures, judge
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verify
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy, find_policy
-from ludic_deepeval.scoring import Gate, ScoreCard, score_ledger
+from ludic_deepeval.scoring import Gate, score_ledger
 from ludic_deepeval.sources import Story, find_stories, read_story
-from ludic_deepeval.sources.markdown import meets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,23 +25,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.bible import Bible
 
 State: TypeAlias = Literal["read", "unread", "unscored"]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A story with its ledger, ready to be judged.
-
-    Attributes:
-        ledger: The recorded ledger with the front matter's background log in it.
-        card: Its scores.
-        consistency: Its contradictions.
-        names: The bible's names, which the scores were computed with.
-    """
-
-    ledger: FactLedger
-    card: ScoreCard
-    consistency: ConsistencyReport
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -140,25 +122,6 @@ class CheckResult:
                 row |= figures(story.outcome.value)
             rows.append(row | {"holds": story.holds})
         return pd.DataFrame(rows)
-
-
-def figures(reading: Reading) -> dict[str, Any]:
-    """The figures of one reading as plain values, None where unmeasured."""
-    card = reading.card
-
-    def edge(value: object) -> Any:
-        return None if isinstance(value, Unscored) else float(value) if isinstance(value, Fraction) else value
-
-    return {
-        "lpi": edge(card.lpi),
-        **{name: edge(value) for name, value in card.components.items()},
-        "pcv": edge(card.pcv),
-        "tier": edge(card.tier),
-        "quadrant": edge(card.quadrant),
-        "gate": None if isinstance(card.gate, Unscored) else card.gate.passed,
-        "consistency": reading.consistency.score,
-        "faults": len(reading.consistency.faults),
-    }
 
 
 class Checker:
@@ -267,7 +230,7 @@ class Checker:
                 "unscored", why_not, [*aside, placer.at(0, "unscored", "warning", why_not.reason)], why_not
             )
         reading = self.read(story, lock)
-        findings, holds = _judge(story, reading, placer, self.bible_for(story))
+        findings, holds = judge(story, reading, placer, self.bible_for(story))
         findings += aside
         if isinstance(reading.card.gate, Unscored):
             gap = reading.card.gate
@@ -300,78 +263,6 @@ def _validated(ledger: FactLedger, path: Path) -> FactLedger:
             )
         taken.add(entry.id)
     return ledger
-
-
-def _judge(
-    story: Story, reading: Reading, placer: Placer, bible: "Bible | None"
-) -> tuple[list[Finding], bool]:
-    card, report, expect = reading.card, reading.consistency, story.front.expect
-    faults = list(of_consistency(report, placer, reading.ledger))
-    play = list(of_play(card, placer, reading.ledger, bible))
-    own_faults = expect is not None and (expect.consistency is not None or expect.faults is not None)
-    own_gate = expect is not None and (expect.gate is not None or expect.quadrant is not None)
-    failed = bool(faults) and not own_faults
-    if own_faults:
-        faults = [_softened(finding) for finding in faults]
-    if own_gate:
-        play = [_softened(finding) for finding in play]
-    elif "gate" in card.policy.fail_on and not isinstance(card.gate, Unscored) and not card.gate.passed:
-        failed = True
-    if "mysteries" in card.policy.fail_on and any(row.hole is False for row in card.mysteries):
-        failed = failed or expect is None or expect.rejected_mysteries is None
-    broken = [
-        placer.at(0, "expectation", "error", message) for message in (unmet(story, reading) if expect else ())
-    ]
-    return [*broken, *faults, *play], not (failed or broken)
-
-
-def _softened(finding: Finding) -> Finding:
-    return replace(finding, severity="note", message=f"{finding.message} (expected)")
-
-
-def unmet(story: Story, reading: Reading) -> list[str]:
-    """Each expectation of the front matter that does not hold, as "expected X, got Y"."""
-    expect, card, report = story.front.expect, reading.card, reading.consistency
-    if expect is None:
-        return []
-    gate = card.gate
-    low: tuple[str, ...] = ()
-    if not isinstance(gate, Unscored):
-        low = tuple(reason.partition(" ")[0].lower() for reason in gate.reasons)
-    rejected = tuple(sorted(row.id for row in card.mysteries if row.hole is False))
-    compared: list[tuple[str, object, object]] = [
-        ("gate", expect.gate, None if isinstance(gate, Unscored) else ("pass" if gate.passed else "fail")),
-        ("reasons", expect.reasons and tuple(sorted(expect.reasons)), tuple(sorted(low))),
-        ("quadrant", expect.quadrant, card.quadrant),
-        ("tier", expect.tier, card.tier),
-        ("consistency", expect.consistency, report.score),
-        (
-            "faults",
-            expect.faults and tuple(sorted(expect.faults)),
-            tuple(sorted(fault.code for fault in report.faults)),
-        ),
-        (
-            "rejected_mysteries",
-            expect.rejected_mysteries and tuple(sorted(expect.rejected_mysteries)),
-            rejected,
-        ),
-    ]
-    broken = [
-        f"{name}: expected {_said(want)}, got {_said(got)}"
-        for name, want, got in compared
-        if want is not None and want != got
-    ]
-    for name, text, value in (("lpi", expect.lpi, card.lpi), ("pcv", expect.pcv, card.pcv)):
-        if text is not None and (isinstance(value, Unscored) or not meets(text, value)):
-            got = "nothing" if isinstance(value, Unscored) else f"{float(value):.6g}"
-            broken.append(f"{name}: expected {text}, got {got}")
-    return broken
-
-
-def _said(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "none"
-    return "nothing" if value is None or isinstance(value, Unscored) else str(value)
 
 
 def check_stories(

@@ -19,15 +19,17 @@ from deepeval.metrics import BaseMetric  # noqa: TID251  # this module is the ad
 from deepeval.test_case import LLMTestCase  # noqa: TID251
 
 from ludic_deepeval.bible import Bible, load_bible, resolve_bible
-from ludic_deepeval.check import Checker, Reading, unmet
+from ludic_deepeval.check import Checker
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, LudicError, shown
 from ludic_deepeval.files import read_bytes
+from ludic_deepeval.judging import Reading, unmet
 from ludic_deepeval.ledger import FactLedger, load_ledger, load_model
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, verify
 from ludic_deepeval.lookup import find_lockfile, is_lockfile, story_of
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy, find_policy
+from ludic_deepeval.report.as_json import fault_json
 from ludic_deepeval.report.margin import count, fix_note, inventory
 from ludic_deepeval.scoring import decimal, score_ledger
 from ludic_deepeval.sources import Story, read_story
@@ -301,16 +303,7 @@ class TemporalConsistencyMetric(_LedgerMetric):
     def _judge(self, reading: Reading, story: Story | None) -> _Measured | Unscored:
         del story
         report = reading.consistency
-        faults = [
-            {
-                "code": fault.code,
-                "message": fault.message,
-                "events": list(fault.events),
-                "phases": list(fault.phases),
-                "quotes": list(fault.quotes),
-            }
-            for fault in report.faults
-        ]
+        faults = [fault_json(fault) for fault in report.faults]
         breakdown = {"temporal": report.temporal, "lore": report.lore, "faults": faults}
         if not faults:
             return _Measured(

@@ -11,10 +11,9 @@ names kept whole; the threshold was set on English and is uncalibrated there. Ot
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.outcome import Unscored
@@ -23,87 +22,18 @@ from ludic_deepeval.text import han_share, sentence_starts
 _CORE: Final = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _ENDS_SENTENCE: Final = re.compile(r"[.!?…。！？\n]")
+# Lower-case words after the first, as most spans are: no other word of them can be a name.
+_PLAIN: Final = re.compile(r"([A-Za-z][a-z]*)(?:[,;:]? [a-z][a-z'-]*)*[.!?]?")
 _PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
 _MONTHS: Final = frozenset(
     # Gregorian, then the Calendar of Harptos with the commoner month names of Faerûn
-    [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-        "Hammer",
-        "Alturiak",
-        "Ches",
-        "Tarsakh",
-        "Mirtul",
-        "Kythorn",
-        "Flamerule",
-        "Eleasis",
-        "Eleint",
-        "Marpenoth",
-        "Uktar",
-        "Nightal",
-    ]
-)
+    "January February March April May June July August September October November December"
+    " Hammer Alturiak Ches Tarsakh Mirtul Kythorn Flamerule Eleasis Eleint Marpenoth Uktar Nightal".split()
+)  # fmt: skip
 # Words that stand in names ("Red Wizards of Thay", "the Reeve") without being names.
 _FUNCTION_WORDS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "he",
-        "her",
-        "his",
-        "i",
-        "in",
-        "it",
-        "its",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "that",
-        "the",
-        "their",
-        "there",
-        "they",
-        "this",
-        "to",
-        "we",
-        "with",
-        "you",
-        "la",
-        "le",
-        "les",
-        "el",
-        "los",
-        "de",
-        "del",
-        "der",
-        "die",
-        "das",
-        "von",
-        "van",
-        "du",
-        "des",
-        "and",
-        "of",
-    ]
+    "a an and as at by for from he her his i in it its my of on or our she that the their there they this to we with you"
+    " la le les el los de del der die das von van du des".split()
 )
 _DIGITS: Final = "0-9０-９〇零一二三四五六七八九十百千廿卅两"
 _HAN_DATE: Final = (  # compiled for those who write Chinese
@@ -114,8 +44,7 @@ _HAN_DATE: Final = (  # compiled for those who write Chinese
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Vagueness:
+class Vagueness(NamedTuple):
     """The fact density of one span.
 
     Attributes:
@@ -147,6 +76,7 @@ class Names:
     def __init__(self, ledger: FactLedger, more: Iterable[str] = ()) -> None:
         self._ledger = ledger
         self._more = tuple(more)
+        self._text: str | None = None
 
     def _all(self) -> Iterator[str]:
         yield self._ledger.protagonist
@@ -162,6 +92,12 @@ class Names:
                 yield event.location
             yield from event.factions
         yield from self._more
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a word is among `words`, which are told apart only when it stands in a name at all."""
+        if self._text is None:
+            self._text = "\n".join(self._all())
+        return word in self._text and word in self.words
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -193,6 +129,10 @@ def measure(span: str, names: Names) -> Vagueness | Unscored:
     Returns:
         The counts, or `Unscored` when most letters are neither Latin nor Chinese: no rule here tells names in them.
     """
+    if plain := _PLAIN.fullmatch(span):
+        first = plain.group(1)
+        named = first[0].isupper() and _is_named(first, names, initial=True)
+        return Vagueness(span.count(" ") + 1, (first,) if named else ())
     if span.isascii():
         return _latin(span, names)
     latin, han, other = han_share(span)
@@ -227,7 +167,7 @@ def _is_named(token: str, names: Names, *, initial: bool) -> bool:
     if not token[0].isupper() or _PRONOUN_I.match(token):
         return False
     bare = _bare(token)
-    return not initial or bare in _MONTHS or bare in names.words
+    return not initial or bare in _MONTHS or bare in names
 
 
 def _bare(token: str) -> str:

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ludic_deepeval.check import CheckResult, StoryResult
+from ludic_deepeval.consistency import Fault
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.scoring import ScoreCard
 
@@ -51,6 +52,12 @@ def card_json(card: ScoreCard) -> dict[str, Any]:
     }
 
 
+def fault_json(fault: Fault) -> dict[str, Any]:
+    """One contradiction with both its sides."""
+    sides = {name: list(getattr(fault, name)) for name in ("events", "phases", "quotes")}
+    return {"code": fault.code, "message": fault.message, **sides}
+
+
 _NOTHING: dict[str, Any] = {
     "lpi": None,
     "components": {"rtn": None, "mv": None, "ucr": None, "th": None},
@@ -85,15 +92,7 @@ def _story(story: StoryResult) -> dict[str, Any]:
             for finding in story.findings
         }
         faults = [
-            {
-                "code": fault.code,
-                "message": fault.message,
-                "events": list(fault.events),
-                "phases": list(fault.phases),
-                "quotes": list(fault.quotes),
-                "line": lines.get((fault.code, fault.message)),
-            }
-            for fault in report.faults
+            fault_json(fault) | {"line": lines.get((fault.code, fault.message))} for fault in report.faults
         ]
         body = card_json(story.outcome.value.card) | {
             "consistency": {

@@ -1,7 +1,7 @@
 """What an editor would write in the margin: the words of a metric's reason."""
 
 from ludic_deepeval.advice import cheapest_fixes
-from ludic_deepeval.check import Reading
+from ludic_deepeval.judging import Reading
 from ludic_deepeval.scoring import ScoreCard
 
 
