@@ -282,17 +282,18 @@ def _subsets(options: list[Change], size: int) -> Iterator[tuple[Change, ...]]:
 
 
 def _modest(changes: tuple[Change, ...], reached: Callable[[tuple[Change, ...]], bool]) -> tuple[Change, ...]:
-    """Ask for no higher number than is needed, the first change last."""
+    """Ask for no higher number than is needed, the first change last.
+
+    From the lowest upwards: a higher gravity can fall into a fuller band and count less, so that what misses lies
+    between what reaches.
+    """
     for index in reversed(range(len(changes))):
-        best = changes[index]
-        for value in range(_STRONG - 1, 0, -1):
-            weaker = _with_value(best, value)
-            if weaker is None:
+        for value in range(1, changes[index].value or 1):
+            weaker = _with_value(changes[index], value)
+            trial = changes if weaker is None else (*changes[:index], weaker, *changes[index + 1 :])
+            if weaker is not None and reached(trial):
+                changes = trial
                 break
-            trial = (*changes[:index], weaker, *changes[index + 1 :])
-            if not reached(trial):
-                break
-            best, changes = weaker, trial
     return changes
 
 
