@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ludic_deepeval.bible import Bible
 from ludic_deepeval.consistency import ConsistencyReport
 from ludic_deepeval.findings import Finding, Placer, of_consistency, of_play
 from ludic_deepeval.ledger import FactLedger
@@ -12,6 +11,9 @@ from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.scoring import ScoreCard
 from ludic_deepeval.sources import Story
 from ludic_deepeval.sources.markdown import meets
+
+if TYPE_CHECKING:  # a story without a bible does not pay for its models
+    from ludic_deepeval.bible import Bible
 
 
 @dataclass(frozen=True)
