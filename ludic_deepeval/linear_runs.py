@@ -5,12 +5,16 @@ test run and to two files of its cache. While one process does all the work nobo
 files, so here they are kept in memory and written at the end. With several processes the files are
 how the processes share the run, and DeepEval is left alone.
 
+Twenty times a case DeepEval also reads the whole environment to see whether a setting has changed. Here
+it looks only when the environment, or the file that it is filled up from, is not what it was.
+
 A process that is killed cannot write at the end. For its sake a file is also written when its last
 writing is long enough ago, which bounds what can be lost and costs a small, fixed share of the time.
 """
 
 import functools
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -23,6 +27,8 @@ _RELEASE = "4.3."
 _COMMAND = "deepeval.cli.test.command"
 _RUN = "deepeval.test_run.test_run"
 _CACHE = "deepeval.test_run.cache"
+_SETTINGS = "deepeval.config.settings"
+_CONSTANTS = "deepeval.constants"
 _USED = {
     _RUN: (
         "portalocker",
@@ -33,6 +39,8 @@ _USED = {
         "TestRun.save",
     ),
     _CACHE: ("global_test_run_cache_manager.save_cached_test_run",),
+    _SETTINGS: ("_calc_env_fingerprint",),
+    _CONSTANTS: ("HIDDEN_DIR", "KEY_FILE"),
 }
 
 _SECONDS = 10.0  # between two writings of one file: what a killed run can lose
@@ -62,10 +70,42 @@ class _Deferred:
             self._write()
 
 
+class _Fingerprint:
+    """DeepEval's hash of the environment, taken anew when there is something new to take.
+
+    Args:
+        take: Takes it. It also fills up the environment from `file`.
+        file: A file of settings, which seldom exists.
+    """
+
+    def __init__(self, take: Callable[[], str], file: Path) -> None:
+        self.take = take
+        self._file = file
+        self._seen: tuple[object, ...] | None = None
+        self._last = ""
+
+    def __call__(self) -> str:
+        """Return what `take` would."""
+        if self._state() != self._seen:
+            self._last = self.take()
+            self._seen = self._state()
+        return self._last
+
+    def _state(self) -> tuple[object, ...]:
+        try:
+            stat = self._file.stat()
+        except OSError:
+            stamp = None
+        else:
+            stamp = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        # A copy of os.environ decodes every variable, which takes as long as the hash.
+        return stamp, dict(getattr(os.environ, "_data", os.environ))
+
+
 class _Held:
     """DeepEval's test run and cache, held in memory from construction to `release`."""
 
-    def __init__(self, run: Any, cache: Any) -> None:
+    def __init__(self, run: Any, cache: Any, settings: Any, key_file: Path) -> None:
         self._run = run
         self._manager = run.global_test_run_manager
         self._cache = cache.global_test_run_cache_manager
@@ -75,6 +115,10 @@ class _Held:
         self._save_run = _Deferred(self._write_run)
         save = self._cache.save_cached_test_run
         self._save_cache = {temp: _Deferred(functools.partial(save, to_temp=temp)) for temp in (False, True)}
+
+        self._settings = settings
+        self._fingerprint = _Fingerprint(settings._calc_env_fingerprint, key_file)  # noqa: SLF001
+        settings._calc_env_fingerprint = self._fingerprint  # noqa: SLF001
 
         # Without a lock DeepEval believes that it may not write, and keeps the test run in memory.
         run.portalocker = None
@@ -102,6 +146,7 @@ class _Held:
         """Give DeepEval its own ways back, and let it write what it has in memory."""
         self._run.portalocker = self._lock
         del self._manager.update_test_run, self._cache.save_cached_test_run
+        self._settings._calc_env_fingerprint = self._fingerprint.take  # noqa: SLF001
         for save in self._save_cache.values():
             save.finish()
         if self._manager.test_run is not None:
@@ -136,7 +181,8 @@ def keep_in_memory(config: pytest.Config) -> bool:
     # No lock: DeepEval was told not to write. No run: its plugin was shut out.
     if run.portalocker is None or run.global_test_run_manager.test_run is None:
         return False
-    _held.append(_Held(run, cache))
+    settings, constants = sys.modules[_SETTINGS], sys.modules[_CONSTANTS]
+    _held.append(_Held(run, cache, settings, Path(constants.HIDDEN_DIR, constants.KEY_FILE)))
     config.add_cleanup(write_once)
     return True
 
@@ -160,7 +206,7 @@ def _unknown() -> str:
         return f"this is DeepEval {version}, and only {_RELEASE}x is known here"
     for module, names in _USED.items():
         for name in names:
-            found: object = sys.modules[module]
+            found: object = sys.modules.get(module)
             for part in name.split("."):
                 found = getattr(found, part, ...)
             if found is ...:

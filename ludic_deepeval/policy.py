@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -149,12 +150,16 @@ class Policy:
         return tuple(Fraction(count, self.goal_cap) for count in range(self.goal_cap + 1))
 
     @cached_property
-    def whole_pcv_weights(self) -> tuple[int, int, int, int] | None:
-        """The weights of Eq 7 as integers, when they are whole."""
-        if any(weight.denominator != 1 for weight in self.pcv_weights):
-            return None
-        i, g, v, d = (int(weight) for weight in self.pcv_weights)
-        return i, g, v, d
+    def pcv_scaled(self) -> tuple[int, int, int, int, int]:
+        """The weights of Eq 7 as whole numbers over one denominator, and that denominator."""
+        scale = lcm(*(weight.denominator for weight in self.pcv_weights))
+        i, g, v, d = (int(weight * scale) for weight in self.pcv_weights)
+        return i, g, v, d, scale
+
+    @cached_property
+    def worked_out(self) -> dict[tuple[int, ...], Any]:
+        """What `scoring` has worked out under this policy, by the counts that it was worked out from."""
+        return {}
 
 
 def _require(holds: bool, name: str, found: str, allowed: str) -> None:

@@ -6,7 +6,8 @@ Pure, total and deterministic. Everything is exact: a story at 0.70 passes, what
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ludic_deepeval.ledger import Event, FactLedger
 from ludic_deepeval.outcome import Unscored
@@ -19,12 +20,10 @@ Quadrant: TypeAlias = Literal[
 ]
 
 _ZERO: Final = Fraction(0)
-_ONE: Final = Fraction(1)
 _MOST_DIGITS: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class MysteryRow:
+class MysteryRow(NamedTuple):
     """One mystery under Eq 11.
 
     Attributes:
@@ -40,8 +39,7 @@ class MysteryRow:
     marked: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """One event under Eq 7.
 
     Attributes:
@@ -61,8 +59,7 @@ class EventRow:
     counted: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """What LPI was computed from.
 
     Attributes:
@@ -169,44 +166,22 @@ def score_ledger(ledger: FactLedger, policy: Policy | None = None, *, names: Ite
         if goal.proactive:
             goals += 1
     mysteries, holes = _mysteries(ledger, policy, names)
-
-    one, two, three, cap = policy.tau_scaled
-    reactivity = tiers[0] * one + tiers[1] * two + tiers[2] * three
-    rtn = policy.node_terms[min(active, policy.active_cap)] + (1 - policy.node_share) * Fraction(
-        min(reactivity, cap), cap
-    )
-    mv = policy.goal_terms[min(goals, policy.goal_cap)]
-    open_hooks = sum(tiers)
-    ucr = Fraction(tiers[0], open_hooks) if open_hooks else _ZERO
-    lpi: Fraction | Unscored
-    th: Fraction | Unscored
-    if isinstance(holes, Unscored):
-        lpi = th = holes
-    else:
-        th = thematic_holes(holes, policy)
-        w_rtn, w_mv, w_ucr, w_th = policy.weights
-        lpi = w_rtn * rtn + w_mv * mv + w_ucr * ucr + w_th * th
+    index = _index(policy, active, tiers, goals, None if isinstance(holes, Unscored) else holes)
+    lpi, th = (holes, holes) if isinstance(holes, Unscored) else (index.lpi, index.th)
     pcv, rows = _conflict(ledger.events, policy)
     return ScoreCard(
         policy,
         lpi,
-        rtn,
-        mv,
-        ucr,
+        index.rtn,
+        index.mv,
+        index.ucr,
         th,
-        Counts(
-            active,
-            (tiers[0], tiers[1], tiers[2]),
-            Fraction(reactivity, cap) * policy.reactivity_cap,
-            goals,
-            None if isinstance(holes, Unscored) else holes,
-        ),
+        index.counts,
         mysteries,
         pcv,
         rows,
         pcv if isinstance(pcv, Unscored) else tier_of(pcv, policy),
-        _quadrant(lpi, pcv, policy),
-        _gate(lpi, pcv, policy),
+        *_verdict(lpi, pcv, policy),
     )
 
 
@@ -250,67 +225,106 @@ def _mysteries(
     return tuple(rows), failure or holes
 
 
+class _Index(NamedTuple):
+    """LPI and what it is made of. Without k, TH and LPI are those of no hole, and nobody looks at them."""
+
+    counts: Counts
+    rtn: Fraction
+    mv: Fraction
+    ucr: Fraction
+    th: Fraction
+    lpi: Fraction
+
+
+def _index(policy: Policy, active: int, tiers: list[int], goals: int, holes: int | None) -> _Index:
+    """Eq 1 to 4. Few stories differ in all of their counts, and fractions are slow: each is worked out once."""
+    key = (active, *tiers, goals, -1 if holes is None else holes)
+    known: _Index | None = policy.worked_out.get(key)
+    if known is not None:
+        return known
+    one, two, three, cap = policy.tau_scaled
+    reactivity = tiers[0] * one + tiers[1] * two + tiers[2] * three
+    rtn = policy.node_terms[min(active, policy.active_cap)] + (1 - policy.node_share) * Fraction(
+        min(reactivity, cap), cap
+    )
+    mv = policy.goal_terms[min(goals, policy.goal_cap)]
+    open_hooks = sum(tiers)
+    ucr = Fraction(tiers[0], open_hooks) if open_hooks else _ZERO
+    th = thematic_holes(holes or 0, policy)
+    w_rtn, w_mv, w_ucr, w_th = policy.weights
+    lpi = w_rtn * rtn + w_mv * mv + w_ucr * ucr + w_th * th
+    sum_of_tau = Fraction(reactivity, cap) * policy.reactivity_cap
+    counts = Counts(active, (tiers[0], tiers[1], tiers[2]), sum_of_tau, goals, holes)
+    index = _Index(counts, rtn, mv, ucr, th, lpi)
+    if len(policy.worked_out) < _MOST_WORKED_OUT:
+        policy.worked_out[key] = index
+    return index
+
+
+_MOST_WORKED_OUT: Final = 4096
+_ratio: Final = lru_cache(maxsize=4096)(Fraction)
+
+
 def _conflict(events: tuple[Event, ...], policy: Policy) -> tuple[Fraction | Unscored, tuple[EventRow, ...]]:
-    weights = policy.whole_pcv_weights or policy.pcv_weights
-    w_i, w_g, w_v, w_d = weights
-    raws: list[int | Fraction] = []
+    w_i, w_g, w_v, w_d, scale = policy.pcv_scaled
+    part, whole = policy.further_share.as_integer_ratio()
+    found: list[tuple[Event, tuple[int, int, int, int], int]] = []
     bands: dict[int, list[int]] = {}
-    for index, event in enumerate(events):
+    for event in events:
         i, g, v, d = event.immediacy, event.gravity, event.linkage, event.divergence
         if i is None or g is None or v is None or d is None:
             return Unscored(
                 "dimensions", f"event '{event.id}' has no immediacy, gravity, linkage and divergence"
             ), ()
-        raws.append(w_i * i + w_g * g + w_v * v + w_d * d)
-        bands.setdefault(g // policy.band_width, []).append(index)
-    full = [_ONE] * len(events)
+        bands.setdefault(g // policy.band_width, []).append(len(found))
+        found.append((event, (i, g, v, d), w_i * i + w_g * g + w_v * v + w_d * d))
+    halved: set[int] = set()
     for members in bands.values():
         if len(members) > policy.full_events:
             # Strongest first: which event a band counts in full must not depend on the order of telling.
-            for index in sorted(members, key=lambda at: -raws[at])[policy.full_events :]:
-                full[index] = policy.further_share
-    total: int | Fraction = 0
+            halved.update(sorted(members, key=lambda at: -found[at][2])[policy.full_events :])
+    total = 0
     rows = []
-    for event, raw, share in zip(events, raws, full, strict=True):
-        counted = raw if share is _ONE else raw * share
+    for at, (event, dimensions, raw) in enumerate(found):
+        counted = raw * (part if at in halved else whole)
         total += counted
-        i, g, v, d = event.immediacy, event.gravity, event.linkage, event.divergence
-        assert i is not None and g is not None and v is not None and d is not None  # noqa: S101, PT018  # told mypy above
+        band = dimensions[1] // policy.band_width
         rows.append(
             EventRow(
-                event.id, event.phase, (i, g, v, d), Fraction(raw), g // policy.band_width, Fraction(counted)
+                event.id,
+                event.phase,
+                dimensions,
+                _ratio(raw, scale),
+                band,
+                _ratio(counted, scale * whole),
             )
         )
-    return Fraction(total), tuple(rows)
+    return _ratio(total, scale * whole), tuple(rows)
 
 
-def _quadrant(lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy) -> Quadrant | Unscored:
+def _verdict(
+    lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy
+) -> tuple[Quadrant | Unscored, Gate | Unscored]:
     if isinstance(lpi, Unscored):
-        return lpi
+        return lpi, lpi
     if isinstance(pcv, Unscored):
-        return pcv
-    if lpi >= policy.lpi_gate:
-        return "campaign-ready" if pcv >= policy.pcv_threshold else "rich-lore-flat-play"
-    return "explosive-but-shallow" if pcv >= policy.pcv_threshold else "unplayable-draft"
-
-
-def _gate(lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy) -> Gate | Unscored:
-    if isinstance(lpi, Unscored):
-        return lpi
-    if isinstance(pcv, Unscored):
-        return pcv
-    if lpi >= policy.lpi_gate and pcv >= policy.pcv_threshold:
-        return _PASSED
+        return pcv, pcv
+    rich, pressing = lpi >= policy.lpi_gate, pcv >= policy.pcv_threshold
+    if rich and pressing:
+        return "campaign-ready", _PASSED
     reasons = []
-    if lpi < policy.lpi_gate:
+    if not rich:
         reasons.append(
             f"LPI {decimal(lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate, policy.lpi_gate)}"
         )
-    if pcv < policy.pcv_threshold:
+    if not pressing:
         reasons.append(
             f"PCV {decimal(pcv, policy.pcv_threshold, places=0)} is below {decimal(policy.pcv_threshold, policy.pcv_threshold, places=0)}"
         )
-    return Gate(passed=False, reasons=tuple(reasons))
+    quadrant: Quadrant = (
+        "rich-lore-flat-play" if rich else "explosive-but-shallow" if pressing else "unplayable-draft"
+    )
+    return quadrant, Gate(passed=False, reasons=tuple(reasons))
 
 
 _PASSED: Final = Gate(passed=True, reasons=())

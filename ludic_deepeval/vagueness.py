@@ -11,19 +11,22 @@ names kept whole; the threshold was set on English and is uncalibrated there. Ot
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.outcome import Unscored
-from ludic_deepeval.text import han_share, sentence_starts
+from ludic_deepeval.text import ENDS_SENTENCE, han_share, sentence_starts
 
 _CORE: Final = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
+_CORE_BEGINS: Final = re.compile(r"[^\W_]")
+_ODD: Final = re.compile("[^a-z ]")
+_NOTABLE: Final = re.compile(
+    r"(?<!\S)[a-z]*+[^a-z\s]\S*"
+)  # a word of other letters alone is a token and no name
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
-_ENDS_SENTENCE: Final = re.compile(r"[.!?…。！？\n]")
-# Lower-case words after the first, as most spans are: no other word of them can be a name.
-_PLAIN: Final = re.compile(r"([A-Za-z][a-z]*)(?:[,;:]? [a-z][a-z'-]*)*[.!?]?")
 _PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
 _MONTHS: Final = frozenset(
     # Gregorian, then the Calendar of Harptos with the commoner month names of Faerûn
@@ -44,7 +47,8 @@ _HAN_DATE: Final = (  # compiled for those who write Chinese
 )
 
 
-class Vagueness(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Vagueness:
     """The fact density of one span.
 
     Attributes:
@@ -129,10 +133,6 @@ def measure(span: str, names: Names) -> Vagueness | Unscored:
     Returns:
         The counts, or `Unscored` when most letters are neither Latin nor Chinese: no rule here tells names in them.
     """
-    if plain := _PLAIN.fullmatch(span):
-        first = plain.group(1)
-        named = first[0].isupper() and _is_named(first, names, initial=True)
-        return Vagueness(span.count(" ") + 1, (first,) if named else ())
     if span.isascii():
         return _latin(span, names)
     latin, han, other = han_share(span)
@@ -144,19 +144,25 @@ def measure(span: str, names: Names) -> Vagueness | Unscored:
 
 
 def _latin(span: str, names: Names) -> Vagueness:
-    initials = set(sentence_starts(span)) if _ENDS_SENTENCE.search(span) else None
+    words = span.split()
+    if span[:1].isalpha() and not _ODD.search(span, 1):  # as most are: only the first word can be a name
+        word = words[0]
+        name = word[0].isupper() and word != "I" and (word in _MONTHS or word in names)
+        return Vagueness(len(words), (word,) if name else ())
+    tokens = len(words)
     named: list[str] = []
-    tokens = 0
-    first = True
-    for match in re.finditer(r"\S+", span):
+    starts = sentence_starts(span) if ENDS_SENTENCE.search(span, 0, max(len(span) - 1, 0)) else ()
+    opening = _CORE_BEGINS.search(span)
+    for match in _NOTABLE.finditer(span):
         core = _CORE.search(match.group())
         if core is None:
+            tokens -= 1
             continue
-        tokens += 1
         token = core.group()
-        initial = first or (initials is not None and match.start() in initials)
-        first = False
-        if (not token.islower() or not token.isalpha()) and _is_named(token, names, initial=initial):
+        opens = opening is not None and match.start() <= opening.start() < match.end()
+        if (not token.islower() or not token.isalpha()) and _is_named(
+            token, names, initial=opens or match.start() in starts
+        ):
             named.append(token)
     return Vagueness(tokens, tuple(named))
 

@@ -310,6 +310,10 @@ def _deepeval(monkeypatch: pytest.MonkeyPatch, version: str = "4.3.1") -> Any:
     run.global_test_run_manager = Manager()
     cache: Any = ModuleType("cache")
     cache.global_test_run_cache_manager = Cache()
+    settings: Any = ModuleType("settings")
+    settings._calc_env_fingerprint = lambda: "as it was"
+    constants: Any = ModuleType("constants")
+    constants.HIDDEN_DIR, constants.KEY_FILE = ".deepeval", ".deepeval"
     root: Any = ModuleType("deepeval")
     root.__version__ = version
     for name, module in {
@@ -317,6 +321,8 @@ def _deepeval(monkeypatch: pytest.MonkeyPatch, version: str = "4.3.1") -> Any:
         "deepeval.cli.test.command": ModuleType("command"),
         "deepeval.test_run.test_run": run,
         "deepeval.test_run.cache": cache,
+        "deepeval.config.settings": settings,
+        "deepeval.constants": constants,
     }.items():
         monkeypatch.setitem(sys.modules, name, module)
     return run
@@ -325,6 +331,8 @@ def _deepeval(monkeypatch: pytest.MonkeyPatch, version: str = "4.3.1") -> Any:
 def test_deepeval_is_found_again_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     run = _deepeval(monkeypatch)
     lock, manager = run.portalocker, run.global_test_run_manager
+    settings: Any = sys.modules["deepeval.config.settings"]
+    fingerprint = settings._calc_env_fingerprint
     cache: Any = sys.modules["deepeval.test_run.cache"].global_test_run_cache_manager
     config = _options(dist="no")
     assert linear_runs.keep_in_memory(config)
@@ -337,8 +345,30 @@ def test_deepeval_is_found_again_as_it_was(monkeypatch: pytest.MonkeyPatch) -> N
     linear_runs.write_once()
     linear_runs.write_once()
     assert run.portalocker is lock
+    assert settings._calc_env_fingerprint is fingerprint
     assert vars(manager) == {"saved": 1}
     assert vars(cache) == {"saved": 2}
+
+
+def test_the_environment_is_hashed_again_when_it_or_its_file_has_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    taken: list[str] = []
+
+    def take() -> str:
+        taken.append(os.environ.get("A_SETTING", ""))
+        monkeypatch.setenv("FROM_THE_FILE", "1")  # as DeepEval's own may
+        return taken[-1]
+
+    fingerprint = linear_runs._Fingerprint(take, tmp_path / "keys")
+    assert [fingerprint() for _ in range(3)] == ["", "", ""]
+    monkeypatch.setenv("A_SETTING", "b")
+    assert [fingerprint() for _ in range(3)] == ["b", "b", "b"]
+    monkeypatch.delenv("A_SETTING")
+    assert [fingerprint() for _ in range(3)] == ["", "", ""]
+    (tmp_path / "keys").write_text("{}", encoding="utf-8")
+    assert [fingerprint() for _ in range(3)] == ["", "", ""]
+    assert taken == ["", "b", "", ""]
 
 
 @pytest.mark.parametrize("options", [{"dist": "load"}, {"forked": True}])
