@@ -23,9 +23,7 @@ from ludic_deepeval.text import ENDS_SENTENCE, han_share, sentence_starts
 _CORE: Final = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 _CORE_BEGINS: Final = re.compile(r"[^\W_]")
 _ODD: Final = re.compile("[^a-z ]")
-_NOTABLE: Final = re.compile(
-    r"(?<!\S)[a-z]*+[^a-z\s]\S*"
-)  # a word of other letters alone is a token and no name
+_NOTABLE: Final = re.compile(r"(?<!\S)[a-z]*+[^a-z\s]\S*")  # every other word is a token and no name
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
 _MONTHS: Final = frozenset(
@@ -36,7 +34,8 @@ _MONTHS: Final = frozenset(
 # Words that stand in names ("Red Wizards of Thay", "the Reeve") without being names.
 _FUNCTION_WORDS: Final = frozenset(
     "a an and as at by for from he her his i in it its my of on or our she that the their there they this to we with you"
-    " la le les el los de del der die das von van du des".split()
+    " la le les el los de del der die das von van du des"
+    " every everybody everyone nobody nothing one some somebody someone something what when where who whose why".split()
 )
 _DIGITS: Final = "0-9０-９〇零一二三四五六七八九十百千廿卅两"
 _HAN_DATE: Final = (  # compiled for those who write Chinese
@@ -99,6 +98,8 @@ class Names:
 
     def __contains__(self, word: str) -> bool:
         """Whether a word is among `words`, which are told apart only when it stands in a name at all."""
+        if word.lower() in _FUNCTION_WORDS:
+            return False
         if self._text is None:
             self._text = "\n".join(self._all())
         return word in self._text and word in self.words
@@ -106,13 +107,12 @@ class Names:
     @cached_property
     def words(self) -> frozenset[str]:
         """Each capitalised word of each name, without articles and other words that are no names."""
-        parts = (
-            _bare(core.group())
-            for name in self._all()
-            for part in name.split()
-            if (core := _CORE.search(part))
-        )
-        return frozenset(word for word in parts if word[0].isupper() and word.lower() not in _FUNCTION_WORDS)
+        found = set()
+        for part in " ".join(self._all()).split():
+            core = part if part.isalpha() else _bare(match.group()) if (match := _CORE.search(part)) else ""
+            if core[:1].isupper() and core.lower() not in _FUNCTION_WORDS:
+                found.add(core)
+        return frozenset(found)
 
     @cached_property
     def han(self) -> re.Pattern[str] | None:
