@@ -21,9 +21,7 @@ from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.text import ENDS_SENTENCE, han_share, sentence_starts
 
 _CORE: Final = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
-_CORE_BEGINS: Final = re.compile(r"[^\W_]")
 _ODD: Final = re.compile("[^a-z ]")
-_NOTABLE: Final = re.compile(r"(?<!\S)[a-z]*+[^a-z\s]\S*")  # every other word is a token and no name
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
 _MONTHS: Final = frozenset(
@@ -152,17 +150,20 @@ def _latin(span: str, names: Names) -> Vagueness:
     tokens = len(words)
     named: list[str] = []
     starts = sentence_starts(span) if ENDS_SENTENCE.search(span, 0, max(len(span) - 1, 0)) else ()
-    opening = _CORE_BEGINS.search(span)
-    for match in _NOTABLE.finditer(span):
-        core = _CORE.search(match.group())
+    places = [match.start() for match in re.finditer(r"\S+", span)] if starts else ()
+    first = True
+    for index, word in enumerate(words):
+        if word.isalpha() and word.islower():  # most words: a token and no name
+            first = False
+            continue
+        core = _CORE.search(word)
         if core is None:
             tokens -= 1
             continue
         token = core.group()
-        opens = opening is not None and match.start() <= opening.start() < match.end()
-        if (not token.islower() or not token.isalpha()) and _is_named(
-            token, names, initial=opens or match.start() in starts
-        ):
+        initial = first or (bool(places) and places[index] in starts)
+        first = False
+        if (not token.islower() or not token.isalpha()) and _is_named(token, names, initial=initial):
             named.append(token)
     return Vagueness(tokens, tuple(named))
 
