@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -18,6 +19,7 @@ from pydantic import (
 )
 
 from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.vagueness import Span
 
 Phase: TypeAlias = Literal["P1", "P2", "P3"]
 Status: TypeAlias = Literal["alive", "dead", "missing", "undead", "unknown"]
@@ -190,7 +192,7 @@ class Mystery(Item):
     """A span of prose that leaves something unexplained. `thematic_hole` is the reader's own mark, kept beside Eq 11."""
 
     id: Id
-    text: Text
+    text: Annotated[Text, AfterValidator(Span)]
     thematic_hole: Flag | None = None
 
 

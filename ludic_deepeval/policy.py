@@ -161,6 +161,16 @@ class Policy:
         """What `scoring` has worked out under this policy, by the counts that it was worked out from."""
         return {}
 
+    @cached_property
+    def terms(self) -> dict[tuple[int | None, ...], Any]:
+        """The same for one event, by its four dimensions."""
+        return {}
+
+    @cached_property
+    def totals(self) -> dict[int, Any]:
+        """The same for a whole story, by the scaled sum of its events."""
+        return {}
+
 
 def _require(holds: bool, name: str, found: str, allowed: str) -> None:
     if not holds:

@@ -3,16 +3,17 @@
 Pure, total and deterministic. Everything is exact: a story at 0.70 passes, whatever binary floats think of it.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ludic_deepeval.ledger import Event, FactLedger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
-from ludic_deepeval.vagueness import Names, Vagueness, measure
+from ludic_deepeval.vagueness import Names, Span, Vagueness, measure
 
 TierName: TypeAlias = Literal["campaign", "one-shot", "insufficient"]
 Quadrant: TypeAlias = Literal[
@@ -90,39 +91,118 @@ class Gate:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreCard:
-    """All that arithmetic says of one ledger under one policy.
+class _Index(NamedTuple):
+    """LPI and what it is made of. Without k, TH and LPI are those of no hole, and nobody looks at them."""
 
-    Attributes:
-        policy: The policy it was scored under.
-        lpi: Ludic Potential Index in [0, 1], higher is more playable (Eq 1).
-        rtn: Relational Tension Nodes in [0, 1] (Eq 2).
-        mv: Motivation Vector in [0, 1] (Eq 3).
-        ucr: Unresolved Conflict Ratio in [0, 1], the tier-1 share of open hooks; 0 when there are none (Eq 3).
-        th: Thematic Holes in [0, 1], peaks at three (Eq 4).
-        counts: The counts behind the four.
-        mysteries: A row for each mystery.
-        pcv: Potential Conflict Value, at least 0, higher is more urgent (Eq 7); 0 without events.
-        events: A row for each event, in the ledger's order; empty when PCV is unscored.
-        tier: By PCV alone, whatever the profile.
-        quadrant: The LPI × PCV plane at the policy's thresholds (§3.1).
-        gate: Whether it passes, and every reason why not.
-    """
-
-    policy: Policy
-    lpi: Fraction | Unscored
+    counts: Counts
     rtn: Fraction
     mv: Fraction
     ucr: Fraction
-    th: Fraction | Unscored
-    counts: Counts
-    mysteries: tuple[MysteryRow, ...]
-    pcv: Fraction | Unscored
-    events: tuple[EventRow, ...]
-    tier: TierName | Unscored
-    quadrant: Quadrant | Unscored
-    gate: Gate | Unscored
+    th: Fraction
+    lpi: Fraction
+    rich: bool
+
+
+class _Conflict(NamedTuple):
+    """PCV and what follows from it alone."""
+
+    pcv: Fraction
+    tier: TierName
+    pressing: bool
+
+
+@dataclass(frozen=True)
+class ScoreCard:
+    """All that arithmetic says of one ledger under one policy. What is listed row by row is made when it is looked at.
+
+    Attributes:
+        ledger: What was scored.
+        policy: The policy it was scored under.
+    """
+
+    ledger: FactLedger
+    policy: Policy
+    _measured: list[Vagueness | Unscored]
+    _unread: Unscored | None
+    _index: _Index
+    _conflict: _Conflict | Unscored
+
+    @property
+    def lpi(self) -> Fraction | Unscored:
+        """Ludic Potential Index in [0, 1], higher is more playable (Eq 1)."""
+        return self._unread or self._index.lpi
+
+    @property
+    def rtn(self) -> Fraction:
+        """Relational Tension Nodes in [0, 1] (Eq 2)."""
+        return self._index.rtn
+
+    @property
+    def mv(self) -> Fraction:
+        """Motivation Vector in [0, 1] (Eq 3)."""
+        return self._index.mv
+
+    @property
+    def ucr(self) -> Fraction:
+        """Unresolved Conflict Ratio in [0, 1], the tier-1 share of open hooks; 0 when there are none (Eq 3)."""
+        return self._index.ucr
+
+    @property
+    def th(self) -> Fraction | Unscored:
+        """Thematic Holes in [0, 1], peaks at three (Eq 4)."""
+        return self._unread or self._index.th
+
+    @property
+    def counts(self) -> Counts:
+        """The counts behind the four."""
+        return self._index.counts
+
+    @property
+    def pcv(self) -> Fraction | Unscored:
+        """Potential Conflict Value, at least 0, higher is more urgent (Eq 7); 0 without events."""
+        return self._conflict if isinstance(self._conflict, Unscored) else self._conflict.pcv
+
+    @property
+    def tier(self) -> TierName | Unscored:
+        """By PCV alone, whatever the profile."""
+        return self._conflict if isinstance(self._conflict, Unscored) else self._conflict.tier
+
+    @property
+    def quadrant(self) -> Quadrant | Unscored:
+        """The LPI × PCV plane at the policy's thresholds (§3.1)."""
+        return self._verdict[0]
+
+    @property
+    def gate(self) -> Gate | Unscored:
+        """Whether it passes, and every reason why not."""
+        return self._verdict[1]
+
+    @cached_property
+    def _verdict(self) -> tuple[Quadrant, Gate] | tuple[Unscored, Unscored]:
+        if self._unread:
+            return self._unread, self._unread
+        if isinstance(self._conflict, Unscored):
+            return self._conflict, self._conflict
+        return _verdict(self._index, self._conflict, self.policy)
+
+    @cached_property
+    def mysteries(self) -> tuple[MysteryRow, ...]:
+        """A row for each mystery, in the ledger's order."""
+        density = self.policy.density
+        return tuple(
+            MysteryRow(
+                mystery.id,
+                measured,
+                None if isinstance(measured, Unscored) else measured.is_hole(density),
+                mystery.thematic_hole,
+            )
+            for mystery, measured in zip(self.ledger.mysteries, self._measured, strict=True)
+        )
+
+    @cached_property
+    def events(self) -> tuple[EventRow, ...]:
+        """A row for each event, in the ledger's order; empty when PCV is unscored."""
+        return () if isinstance(self._conflict, Unscored) else _rows(self.ledger.events, self.policy)
 
     @property
     def components(self) -> dict[str, Fraction | Unscored]:
@@ -165,24 +245,10 @@ def score_ledger(ledger: FactLedger, policy: Policy | None = None, *, names: Ite
     for goal in ledger.goals:
         if goal.proactive:
             goals += 1
-    mysteries, holes = _mysteries(ledger, policy, names)
-    index = _index(policy, active, tiers, goals, None if isinstance(holes, Unscored) else holes)
-    lpi, th = (holes, holes) if isinstance(holes, Unscored) else (index.lpi, index.th)
-    pcv, rows = _conflict(ledger.events, policy)
-    return ScoreCard(
-        policy,
-        lpi,
-        index.rtn,
-        index.mv,
-        index.ucr,
-        th,
-        index.counts,
-        mysteries,
-        pcv,
-        rows,
-        pcv if isinstance(pcv, Unscored) else tier_of(pcv, policy),
-        *_verdict(lpi, pcv, policy),
-    )
+    measured, holes = _measured(ledger, policy, names)
+    unread = holes if isinstance(holes, Unscored) else None
+    index = _index(policy, active, tiers, goals, holes if isinstance(holes, int) else None)
+    return ScoreCard(ledger, policy, measured, unread, index, _conflict(ledger.events, policy))
 
 
 _DEFAULT: Final = Policy()
@@ -204,36 +270,27 @@ def tier_of(pcv: Fraction, policy: Policy | None = None) -> TierName:
     return "one-shot" if pcv >= policy.one_shot_tier else "insufficient"
 
 
-def _mysteries(
+def _measured(
     ledger: FactLedger, policy: Policy, names: Iterable[str]
-) -> tuple[tuple[MysteryRow, ...], int | Unscored]:
-    if not ledger.mysteries:
-        return (), 0
-    known = Names(ledger, names)
-    rows = []
+) -> tuple[list[Vagueness | Unscored], int | Unscored]:
+    """Measure each mystery, and count the holes among them or say why they cannot be counted."""
+    known: Names | None = None  # most mysteries name nobody
+    found: list[Vagueness | Unscored] = []
     holes = 0
     failure: Unscored | None = None
+    part, whole = policy.density.as_integer_ratio()
     for mystery in ledger.mysteries:
-        measured = measure(mystery.text, known)
+        span = mystery.text
+        measured: Vagueness | Unscored | None = span.settled if isinstance(span, Span) else None
+        if measured is None:
+            known = known or Names(ledger, names)
+            measured = measure(span, known)
+        found.append(measured)
         if isinstance(measured, Unscored):
             failure = failure or Unscored(measured.cause, f"mystery '{mystery.id}': {measured.reason}")
-            rows.append(MysteryRow(mystery.id, measured, None, mystery.thematic_hole))
-            continue
-        hole = measured.is_hole(policy.density)
-        holes += hole
-        rows.append(MysteryRow(mystery.id, measured, hole, mystery.thematic_hole))
-    return tuple(rows), failure or holes
-
-
-class _Index(NamedTuple):
-    """LPI and what it is made of. Without k, TH and LPI are those of no hole, and nobody looks at them."""
-
-    counts: Counts
-    rtn: Fraction
-    mv: Fraction
-    ucr: Fraction
-    th: Fraction
-    lpi: Fraction
+        elif len(measured.named) * whole <= measured.tokens * part:  # is_hole, in whole numbers
+            holes += 1
+    return found, failure or holes
 
 
 def _index(policy: Policy, active: int, tiers: list[int], goals: int, holes: int | None) -> _Index:
@@ -255,74 +312,111 @@ def _index(policy: Policy, active: int, tiers: list[int], goals: int, holes: int
     lpi = w_rtn * rtn + w_mv * mv + w_ucr * ucr + w_th * th
     sum_of_tau = Fraction(reactivity, cap) * policy.reactivity_cap
     counts = Counts(active, (tiers[0], tiers[1], tiers[2]), sum_of_tau, goals, holes)
-    index = _Index(counts, rtn, mv, ucr, th, lpi)
+    index = _Index(counts, rtn, mv, ucr, th, lpi, lpi >= policy.lpi_gate)
     if len(policy.worked_out) < _MOST_WORKED_OUT:
         policy.worked_out[key] = index
     return index
 
 
 _MOST_WORKED_OUT: Final = 4096
-_ratio: Final = lru_cache(maxsize=4096)(Fraction)
 
 
-def _conflict(events: tuple[Event, ...], policy: Policy) -> tuple[Fraction | Unscored, tuple[EventRow, ...]]:
-    w_i, w_g, w_v, w_d, scale = policy.pcv_scaled
+class _Term(NamedTuple):
+    """What one event adds, by its dimensions: as a whole number over a denominator, whole and halved."""
+
+    scaled: int
+    raw: Fraction
+    band: int
+    half: Fraction
+
+
+def _conflict(events: tuple[Event, ...], policy: Policy) -> _Conflict | Unscored:
+    known = policy.terms
     part, whole = policy.further_share.as_integer_ratio()
-    found: list[tuple[Event, tuple[int, int, int, int], int]] = []
+    total = 0
     bands: dict[int, list[int]] = {}
     for event in events:
-        i, g, v, d = event.immediacy, event.gravity, event.linkage, event.divergence
-        if i is None or g is None or v is None or d is None:
+        dimensions = event.immediacy, event.gravity, event.linkage, event.divergence
+        term = known.get(dimensions) or _term(dimensions, policy)
+        if term is None:
             return Unscored(
                 "dimensions", f"event '{event.id}' has no immediacy, gravity, linkage and divergence"
-            ), ()
-        bands.setdefault(g // policy.band_width, []).append(len(found))
-        found.append((event, (i, g, v, d), w_i * i + w_g * g + w_v * v + w_d * d))
-    halved: set[int] = set()
+            )
+        scaled, _, band, _ = term
+        total += scaled
+        if band in bands:
+            bands[band].append(scaled)
+        else:
+            bands[band] = [scaled]
+    total *= whole
     for members in bands.values():
         if len(members) > policy.full_events:
-            # Strongest first: which event a band counts in full must not depend on the order of telling.
-            halved.update(sorted(members, key=lambda at: -found[at][2])[policy.full_events :])
-    total = 0
-    rows = []
-    for at, (event, dimensions, raw) in enumerate(found):
-        counted = raw * (part if at in halved else whole)
-        total += counted
-        band = dimensions[1] // policy.band_width
-        rows.append(
-            EventRow(
-                event.id,
-                event.phase,
-                dimensions,
-                _ratio(raw, scale),
-                band,
-                _ratio(counted, scale * whole),
-            )
+            # Strongest first: what a band counts in full must not depend on the order of telling.
+            members.sort(reverse=True)
+            total -= (whole - part) * sum(members[policy.full_events :])
+    conflict: _Conflict | None = policy.totals.get(total)
+    return conflict or _total(total, policy)
+
+
+def _rows(events: tuple[Event, ...], policy: Policy) -> tuple[EventRow, ...]:
+    terms = [policy.terms[e.immediacy, e.gravity, e.linkage, e.divergence] for e in events]
+    in_full: Counter[int] = Counter()
+    counted: dict[int, Fraction] = {}
+    for at in sorted(range(len(terms)), key=lambda at: -terms[at].scaled):
+        in_full[terms[at].band] += 1
+        counted[at] = terms[at].half if in_full[terms[at].band] > policy.full_events else terms[at].raw
+    return tuple(
+        EventRow(
+            event.id,
+            event.phase,
+            (event.immediacy, event.gravity, event.linkage, event.divergence),  # type: ignore[arg-type]  # a term has all four
+            term.raw,
+            term.band,
+            counted[at],
         )
-    return _ratio(total, scale * whole), tuple(rows)
+        for at, (event, term) in enumerate(zip(events, terms, strict=True))
+    )
 
 
-def _verdict(
-    lpi: Fraction | Unscored, pcv: Fraction | Unscored, policy: Policy
-) -> tuple[Quadrant | Unscored, Gate | Unscored]:
-    if isinstance(lpi, Unscored):
-        return lpi, lpi
-    if isinstance(pcv, Unscored):
-        return pcv, pcv
-    rich, pressing = lpi >= policy.lpi_gate, pcv >= policy.pcv_threshold
-    if rich and pressing:
+def _term(dimensions: tuple[int | None, ...], policy: Policy) -> _Term | None:
+    i, g, v, d = dimensions
+    if i is None or g is None or v is None or d is None:
+        return None
+    w_i, w_g, w_v, w_d, scale = policy.pcv_scaled
+    scaled = w_i * i + w_g * g + w_v * v + w_d * d
+    raw = Fraction(scaled, scale)
+    term = _Term(scaled, raw, g // policy.band_width, raw * policy.further_share)
+    policy.terms[dimensions] = term  # at most 10⁴ of them
+    return term
+
+
+def _total(total: int, policy: Policy) -> _Conflict:
+    pcv = Fraction(total, policy.pcv_scaled[-1] * policy.further_share.denominator)
+    conflict = _Conflict(pcv, tier_of(pcv, policy), pcv >= policy.pcv_threshold)
+    if len(policy.totals) < _MOST_WORKED_OUT:
+        policy.totals[total] = conflict
+    return conflict
+
+
+def _verdict(index: _Index, conflict: _Conflict, policy: Policy) -> tuple[Quadrant, Gate]:
+    if index.rich and conflict.pressing:
         return "campaign-ready", _PASSED
     reasons = []
-    if not rich:
+    if not index.rich:
         reasons.append(
-            f"LPI {decimal(lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate, policy.lpi_gate)}"
+            f"LPI {decimal(index.lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate, policy.lpi_gate)}"
         )
-    if not pressing:
+    if not conflict.pressing:
+        least = policy.pcv_threshold
         reasons.append(
-            f"PCV {decimal(pcv, policy.pcv_threshold, places=0)} is below {decimal(policy.pcv_threshold, policy.pcv_threshold, places=0)}"
+            f"PCV {decimal(conflict.pcv, least, places=0)} is below {decimal(least, least, places=0)}"
         )
     quadrant: Quadrant = (
-        "rich-lore-flat-play" if rich else "explosive-but-shallow" if pressing else "unplayable-draft"
+        "rich-lore-flat-play"
+        if index.rich
+        else "explosive-but-shallow"
+        if conflict.pressing
+        else "unplayable-draft"
     )
     return quadrant, Gate(passed=False, reasons=tuple(reasons))
 

@@ -14,14 +14,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final, Self
 
-from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.text import ENDS_SENTENCE, han_share, sentence_starts
 
+if TYPE_CHECKING:
+    from ludic_deepeval.ledger import FactLedger
+
 _CORE: Final = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
-_ODD: Final = re.compile("[^a-z ]")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _PRONOUN_I: Final = re.compile(r"I(?:['’]\w+)?$")
 _MONTHS: Final = frozenset(
@@ -68,13 +69,14 @@ class Vagueness:
 
     def is_hole(self, maximum: Fraction) -> bool:
         """Whether the span passes Eq 11 at this density (0.30 by default), exactly."""
-        return len(self.named) * maximum.denominator <= self.tokens * maximum.numerator
+        part, whole = maximum.as_integer_ratio()
+        return len(self.named) * whole <= self.tokens * part
 
 
 class Names:
     """The names that a ledger and a Story Bible know, looked at only when a span needs them."""
 
-    def __init__(self, ledger: FactLedger, more: Iterable[str] = ()) -> None:
+    def __init__(self, ledger: "FactLedger", more: Iterable[str] = ()) -> None:
         self._ledger = ledger
         self._more = tuple(more)
         self._text: str | None = None
@@ -96,8 +98,6 @@ class Names:
 
     def __contains__(self, word: str) -> bool:
         """Whether a word is among `words`, which are told apart only when it stands in a name at all."""
-        if word.lower() in _FUNCTION_WORDS:
-            return False
         if self._text is None:
             self._text = "\n".join(self._all())
         return word in self._text and word in self.words
@@ -121,6 +121,35 @@ class Names:
         return re.compile("|".join(map(re.escape, names))) if names else None
 
 
+class Span(str):
+    """The words of a mystery, told apart once when a ledger is read and not at each scoring.
+
+    Attributes:
+        parts: The tokens that are names or date parts, or would be if a known name held them: each with the word to
+            look for among the known names, or None where no name is needed.
+        tokens: |T(m)|.
+        settled: The counts, where they do not depend on any known name.
+        latin: Whether it is written in a Latin script; no other attribute means anything where it is not.
+    """
+
+    __slots__ = ("latin", "parts", "settled", "tokens")
+    latin: bool
+    parts: tuple[tuple[str, str | None], ...]
+    tokens: int
+    settled: Vagueness | None
+
+    def __new__(cls, text: str) -> Self:
+        """Tell the words apart."""
+        self = super().__new__(cls, text)
+        self.latin = text.isascii() or _mostly_latin(text)
+        self.tokens, self.parts = _latin(text) if self.latin else (0, ())
+        open_question = not self.latin or any(word for _, word in self.parts)
+        self.settled = (
+            None if open_question else Vagueness(self.tokens, tuple(part[0] for part in self.parts))
+        )
+        return self
+
+
 def measure(span: str, names: Names) -> Vagueness | Unscored:
     """Count the tokens of a span and those among them that are names or date parts (Eq 10).
 
@@ -131,26 +160,35 @@ def measure(span: str, names: Names) -> Vagueness | Unscored:
     Returns:
         The counts, or `Unscored` when most letters are neither Latin nor Chinese: no rule here tells names in them.
     """
-    if span.isascii():
-        return _latin(span, names)
+    if not isinstance(span, Span):
+        span = Span(span)
+    if span.settled is not None:
+        return span.settled
+    if not span.latin:
+        return _other_script(span, names)
+    return Vagueness(span.tokens, tuple(token for token, word in span.parts if word is None or word in names))
+
+
+def _mostly_latin(span: str) -> bool:
+    latin, han, other = han_share(span)
+    return other <= latin + han and han <= latin
+
+
+def _other_script(span: str, names: Names) -> Vagueness | Unscored:
     latin, han, other = han_share(span)
     if other > latin + han:
         return Unscored(
             "script", "written in a script in which names cannot be told; English and Chinese can be measured"
         )
-    return _chinese(span, names) if han > latin else _latin(span, names)
+    return _chinese(span, names)
 
 
-def _latin(span: str, names: Names) -> Vagueness:
+def _latin(span: str) -> tuple[int, tuple[tuple[str, str | None], ...]]:
     words = span.split()
-    if span[:1].isalpha() and not _ODD.search(span, 1):  # as most are: only the first word can be a name
-        word = words[0]
-        name = word[0].isupper() and word != "I" and (word in _MONTHS or word in names)
-        return Vagueness(len(words), (word,) if name else ())
     tokens = len(words)
-    named: list[str] = []
     starts = sentence_starts(span) if ENDS_SENTENCE.search(span, 0, max(len(span) - 1, 0)) else ()
     places = [match.start() for match in re.finditer(r"\S+", span)] if starts else ()
+    parts: list[tuple[str, str | None]] = []
     first = True
     for index, word in enumerate(words):
         if word.isalpha() and word.islower():  # most words: a token and no name
@@ -160,21 +198,22 @@ def _latin(span: str, names: Names) -> Vagueness:
         if core is None:
             tokens -= 1
             continue
-        token = core.group()
         initial = first or (bool(places) and places[index] in starts)
         first = False
-        if (not token.islower() or not token.isalpha()) and _is_named(token, names, initial=initial):
-            named.append(token)
-    return Vagueness(tokens, tuple(named))
+        if part := _part(core.group(), initial=initial):
+            parts.append(part)
+    return tokens, tuple(parts)
 
 
-def _is_named(token: str, names: Names, *, initial: bool) -> bool:
+def _part(token: str, *, initial: bool) -> tuple[str, str | None] | None:
     if any(map(str.isdigit, token)):
-        return True
+        return token, None
     if not token[0].isupper() or _PRONOUN_I.match(token):
-        return False
+        return None
     bare = _bare(token)
-    return not initial or bare in _MONTHS or bare in names
+    if not initial or bare in _MONTHS:
+        return token, None
+    return None if bare.lower() in _FUNCTION_WORDS else (token, bare)
 
 
 def _bare(token: str) -> str:
