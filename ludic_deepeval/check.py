@@ -6,11 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ludic_deepeval.codes import SEVERITIES
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, StaleError
 from ludic_deepeval.files import decode, read_bytes
-from ludic_deepeval.findings import Finding, Placer, Severity, of_lock
-from ludic_deepeval.judging import Reading, figures, judge
+from ludic_deepeval.findings import Finding, Placer, of_lock
+from ludic_deepeval.judging import Reading, figures, graded, judge
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verify
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
@@ -33,6 +34,7 @@ class StoryResult:
 
     Attributes:
         path: The file as it was given.
+        story: What was read from it.
         id: The story's id.
         title: Its title, or its id.
         profile: The profile it was judged under.
@@ -45,6 +47,7 @@ class StoryResult:
     """
 
     path: Path
+    story: Story
     id: str
     title: str
     profile: str
@@ -188,15 +191,12 @@ class Checker:
             outcome: Outcome[Reading],
             findings: list[Finding],
             unscored: Unscored | None,
-            *,
-            holds: bool = False,
         ) -> StoryResult:
-            ordered = tuple(
-                sorted(findings, key=lambda finding: (_RANK[finding.severity], finding.line, finding.column))
-            )
+            ordered = in_order(graded(findings, policy))
+            holds = state == "read" and not any(finding.fails for finding in ordered)
             title = story.front.title or story.id
             return StoryResult(
-                path, story.id, title, policy.profile, state, outcome, ordered, holds, unscored
+                path, story, story.id, title, policy.profile, state, outcome, ordered, holds, unscored
             )
 
         placer = Placer(story.prose, None)
@@ -206,18 +206,18 @@ class Checker:
             why = Unscored(
                 "unread", f"not read yet (no ledger). Mark it up: ludic annotate {path}. No AI needed."
             )
-            return result("unread", why, [placer.at(0, "unread", "warning", why.reason)], why)
+            return result("unread", why, [placer.at(0, "unread", why.reason)], why)
         lock = load_lockfile(story.lockfile)
         try:
             verify(lock, story.prose, story.lockfile)
         except StaleError:
             why = Unscored("unread", f"changed since it was read. Move its marks along: ludic relock {path}")
-            return result("unread", why, [placer.at(0, "stale", "warning", why.reason)], why)
+            return result("unread", why, [placer.at(0, "stale", why.reason)], why)
         placer = Placer(story.prose, lock.ledger)
         aside = list(of_lock(lock, placer, story.prose))
         if _sheet_changed(story, lock):
             message = f"the mark sheet has changed since it was locked: ludic lock {path}"
-            aside.append(placer.at(0, "unlocked-sheet", "warning", message))
+            aside.append(placer.at(0, "unlocked-sheet", message))
         if lock.unread:
             count = "a paragraph" if len(lock.unread) == 1 else f"{len(lock.unread)} paragraphs"
             why = Unscored(
@@ -226,18 +226,13 @@ class Checker:
             )
             return result("unread", why, aside, why)
         if why_not := lock.too_little_grounded:
-            return result(
-                "unscored", why_not, [*aside, placer.at(0, "unscored", "warning", why_not.reason)], why_not
-            )
+            return result("unscored", why_not, [*aside, placer.at(0, "unscored", why_not.reason)], why_not)
         reading = self.read(story, lock)
-        findings, holds = judge(story, reading, placer, self.bible_for(story))
-        findings += aside
+        findings = judge(story, reading, placer, self.bible_for(story)) + aside
         if isinstance(reading.card.gate, Unscored):
             gap = reading.card.gate
-            return result(
-                "unscored", Scored(reading), [*findings, placer.at(0, "unscored", "warning", gap.reason)], gap
-            )
-        return result("read", Scored(reading), findings, None, holds=holds)
+            return result("unscored", Scored(reading), [*findings, placer.at(0, "unscored", gap.reason)], gap)
+        return result("read", Scored(reading), findings, None)
 
 
 def _sheet_changed(story: Story, lock: Lockfile) -> bool:
@@ -247,7 +242,10 @@ def _sheet_changed(story: Story, lock: Lockfile) -> bool:
     return bool(sheet_digest(decode(read_bytes(story.sheet), story.sheet)) != recorded)
 
 
-_RANK: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sort findings: errors first, then by place."""
+    rank = {severity: at for at, severity in enumerate(SEVERITIES)}
+    return tuple(sorted(findings, key=lambda finding: (rank[finding.severity], finding.line, finding.column)))
 
 
 def _validated(ledger: FactLedger, path: Path) -> FactLedger:

@@ -12,13 +12,13 @@ from math import lcm
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from ludic_deepeval.codes import CODES, GROUPS, SEVERITIES, Severity
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import decode, read_bytes
 
 Profile: TypeAlias = Literal["campaign", "one-shot", "cosy"]
-FailOn: TypeAlias = Literal["gate", "mysteries"]
 PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy")
-FAIL_ON: Final[tuple[FailOn, ...]] = ("gate", "mysteries")
+_OWN_TABLES: Final = frozenset({"sources", "baseline"})  # settings of others that stand in the same table
 
 
 def _fraction(text: str) -> Fraction:
@@ -49,7 +49,8 @@ class Policy:
         pcv_gate: The least PCV that passes; None takes the profile's (150, one-shot 100).
         campaign_tier: The least PCV of a campaign character.
         one_shot_tier: The least PCV of a one-shot character.
-        fail_on: Playability findings that fail a check: `gate`, `mysteries`.
+        fail_on: Findings that fail a check beside the errors: codes, or `gate`, `mysteries`, `warnings` for several.
+        severity: Codes that weigh more or less than by default, or are `off`.
     """
 
     profile: Profile = "campaign"
@@ -80,7 +81,8 @@ class Policy:
     pcv_gate: Fraction | None = None
     campaign_tier: Fraction = field(default=Fraction(150))
     one_shot_tier: Fraction = field(default=Fraction(100))
-    fail_on: tuple[FailOn, ...] = ()
+    fail_on: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers under which LPI would leave [0, 1] or a cap would divide by nothing."""
@@ -111,6 +113,19 @@ class Policy:
             str(float(self.one_shot_tier)),
             "at most campaign_tier",
         )
+
+    def severity_of(self, code: str) -> Severity | Literal["off"]:
+        """How much a finding of this code weighs: `fail_on` over `severity` over the default; `off` is not told."""
+        return self._severities[code]
+
+    @cached_property
+    def _severities(self) -> dict[str, Severity | Literal["off"]]:
+        found = {code: default for code, (default, _) in CODES.items()} | dict(self.severity)
+        for name in self.fail_on:
+            for code in GROUPS.get(name, (name,)):
+                if found[code] != "off":
+                    found[code] = "error"
+        return found
 
     @cached_property
     def pcv_threshold(self) -> Fraction:
@@ -191,6 +206,8 @@ def policy_from(table: dict[str, Any], file: object) -> Policy:
     values: dict[str, Any] = {}
     for raw_key, value in table.items():
         key = raw_key.replace("-", "_")
+        if key in _OWN_TABLES:
+            continue
         if key not in known:
             raise InputError(
                 file,
@@ -212,11 +229,14 @@ def _setting(key: str, value: object, file: object) -> object:
     if key == "profile":
         return value
     if key == "fail_on":
-        if isinstance(value, list) and all(item in FAIL_ON for item in value):
+        if isinstance(value, list) and all(
+            isinstance(item, str) and (item in CODES or item in GROUPS) for item in value
+        ):
             return tuple(value)
-        raise InputError(
-            file, f"found {shown(value)}", where=where, allowed=f"a list of {', '.join(FAIL_ON)}"
-        )
+        allowed = f"a list of {', '.join(GROUPS)} and codes (ludic explain lists them)"
+        raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
+    if key == "severity":
+        return _severity(value, where, file)
     if key in {"weights", "tau", "pcv_weights"}:
         length = 3 if key == "tau" else 4
         if not isinstance(value, list) or len(value) != length:
@@ -230,6 +250,18 @@ def _setting(key: str, value: object, file: object) -> object:
             raise InputError(file, f"found {shown(value)}", where=where, allowed="a whole number")
         return int(number)
     return number
+
+
+def _severity(value: object, where: str, file: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise InputError(file, f"found {shown(value)}", where=where, allowed="a table of codes")
+    for code, level in value.items():
+        if code not in CODES:
+            raise InputError(file, f"unknown code {shown(code)}", where=where, allowed=", ".join(CODES))
+        if level not in (*SEVERITIES, "off"):
+            allowed = ", ".join((*SEVERITIES, "off"))
+            raise InputError(file, f"found {shown(level)}", where=f"{where}.{code}", allowed=allowed)
+    return tuple(sorted(value.items()))
 
 
 def _number(value: object, where: str, file: object) -> Fraction:

@@ -517,7 +517,7 @@ def test_a_bad_bible_is_refused(tmp_path: Path, refused: Refused, text: str, sai
         ("profile = ", "not valid TOML: "),
         ("profile = 'epic'", "tool.ludic.profile: found 'epic'; allowed: campaign or one-shot or cosy"),
         ("mood = 1", "tool.ludic.mood: unknown setting; allowed: active_cap, "),
-        ("fail_on = 'gate'", "tool.ludic.fail_on: found 'gate'; allowed: a list of gate, mysteries"),
+        ("fail_on = 'gate'", "tool.ludic.fail_on: found 'gate'; allowed: a list of gate, mysteries, warnings and codes"),
         ("fail_on = ['x']", "tool.ludic.fail_on: found a list"),
         ("lpi_gate = 'high'", "tool.ludic.lpi_gate: found 'high'; allowed: a number"),
         ("lpi_gate = nan", "tool.ludic.lpi_gate: found NaN; allowed: a number"),
