@@ -112,6 +112,11 @@ def test_an_unread_story_has_the_same_keys_and_no_figures(tale: Path, ludic: Lud
                     "line": 1,
                     "column": 1,
                     "quote": None,
+                    "end_line": None,
+                    "end_column": None,
+                    "against": None,
+                    "status": "open",
+                    "reason": None,
                 }
             ],
             "unscored": {"cause": "unread", "reason": reason},
