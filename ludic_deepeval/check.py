@@ -63,6 +63,11 @@ class StoryResult:
         gate = self.outcome.value.card.gate if isinstance(self.outcome, Scored) else None
         return gate.passed if isinstance(gate, Gate) else None
 
+    @property
+    def is_known_unread(self) -> bool:
+        """Whether nobody has read it yet and the team's baseline knows."""
+        return any(finding.code == "unread" and finding.status == "known" for finding in self.findings)
+
     @cached_property
     def fixes(self) -> "tuple[Fix, ...]":
         """The smallest sets of changes that would clear the gate; worked out when asked for."""
@@ -105,9 +110,8 @@ class CheckResult:
         """0 holds, 1 something falls short, 2 an input is wrong."""
         if self.errors:
             return 2
-        summary = self.summary
-        apart = 0 if self.allow_unread else summary["unread"] + summary["unscored"]
-        return 1 if summary["failed"] + apart else 0
+        apart = any(story.state != "read" and not story.is_known_unread for story in self.stories)
+        return 1 if self.summary["failed"] or (apart and not self.allow_unread) else 0
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a story, floats for figures and missing values for what was not measured (needs pandas)."""

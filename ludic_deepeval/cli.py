@@ -57,10 +57,26 @@ def check(
         bool, typer.Option("--allow-unread", help="Let stories without a ledger through.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only stories that do not hold.")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A file of known findings, which fail nothing.")
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Write what is found now into the baseline.")
+    ] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Take out of the baseline what is mended.")] = False,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     raise typer.Exit(
-        run_check(paths, as_json=as_json, profile=profile, allow_unread=allow_unread, quiet=quiet)
+        run_check(
+            paths,
+            as_json=as_json,
+            profile=profile,
+            allow_unread=allow_unread,
+            quiet=quiet,
+            baseline=baseline,
+            write=write_baseline,
+            prune=prune,
+        )
     )
 
 
@@ -292,6 +308,29 @@ def agree(
 
         for line in agree_text(found):
             say(line)
+
+
+@app.command()
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(metavar="CODE", help="The code in a finding's brackets.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a code means, why it matters at the table, and how to mend it; without a code, list them."""
+    from ludic_deepeval.codes import CODES
+    from ludic_deepeval.explain import EXPLANATIONS
+    from ludic_deepeval.report.as_text import explain_text
+
+    if code is not None and code not in CODES:
+        raise InputError("ludic explain", f"no code '{clean(code)}'", allowed=", ".join(CODES))
+    wanted = [code] if code else list(CODES)
+    if as_json:
+        found = [{"code": one} | CODES[one]._asdict() | EXPLANATIONS[one]._asdict() for one in wanted]
+        print_json({"version": 1, "codes": found})
+        return
+    for line in explain_text(code, paint=painter()):
+        say(line)
 
 
 @app.command()

@@ -273,7 +273,13 @@ def _number(value: object, where: str, file: object) -> Fraction:
 
 
 def find_policy(start: Path) -> tuple[Policy, Path | None]:
-    """Return the policy in force for a folder and the file that it comes from.
+    """Return the policy in force for a folder and the file that it comes from (see `find_table`)."""
+    table, path = find_table(start)
+    return (Policy(), None) if path is None else (policy_from(table, path), path)
+
+
+def find_table(start: Path) -> tuple[dict[str, Any], Path | None]:
+    """Return the settings in force for a folder and the file that holds them.
 
     The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
     """
@@ -283,11 +289,11 @@ def find_policy(start: Path) -> tuple[Policy, Path | None]:
             if path.is_file():
                 table = _tables(path)
                 if name == "ludic.toml":
-                    return policy_from(table, path), path
+                    return table, path
                 tool = table.get("tool")
                 if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
-                    return policy_from(tool["ludic"], path), path
-    return Policy(), None
+                    return tool["ludic"], path
+    return {}, None
 
 
 def _tables(path: Path) -> dict[str, Any]:

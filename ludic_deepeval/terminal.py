@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ludic_deepeval.errors import InputError, LudicError, clean
+
+if TYPE_CHECKING:
+    from ludic_deepeval.check import CheckResult
 
 _COLOURS: Final = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
 _LONG_RUN: Final = 50
@@ -62,12 +65,18 @@ def run_check(
     profile: str | None = None,
     allow_unread: bool = False,
     quiet: bool = False,
+    baseline: Path | None = None,
+    write: bool = False,
+    prune: bool = False,
 ) -> int:
     """Judge stories, say what was found, and return the exit code: what `ludic check` does."""
     from ludic_deepeval.check import check_stories  # noqa: PLC0415
 
     require_profile(profile)
     result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
+    known = _baseline_of(paths, baseline)
+    if known is not None or write or prune:
+        result = _against(result, known, write=write, prune=prune)
     if as_json:
         from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
 
@@ -80,6 +89,53 @@ def run_check(
     for error in result.errors:
         complain(error)
     return result.exit_code
+
+
+def _baseline_of(paths: list[Path], given: Path | None) -> Path | None:
+    """The baseline that was asked for, else the one that the settings name."""
+    if given is not None:
+        return given
+    from ludic_deepeval.policy import find_table  # noqa: PLC0415
+
+    start = paths[0].absolute()
+    table, _ = find_table(start if start.is_dir() else start.parent)
+    if "baseline" not in table:
+        return None
+    from ludic_deepeval.baseline import find_baseline  # noqa: PLC0415
+
+    return find_baseline(start if start.is_dir() else start.parent)
+
+
+def _against(result: "CheckResult", path: Path | None, *, write: bool, prune: bool) -> "CheckResult":
+    """Compare with a baseline, and write or prune it where that was asked for."""
+    from ludic_deepeval.baseline import (  # noqa: PLC0415
+        compare,
+        load_baseline,
+        make_baseline,
+        save_baseline,
+    )
+
+    if path is None:
+        raise InputError(
+            "--baseline", "no file named", allowed='--baseline FILE, or baseline = "FILE" in ludic.toml'
+        )
+    if write and not result.errors:
+        save_baseline(make_baseline(result, path.absolute().parent), path)
+    found = compare(result, load_baseline(path), path.absolute().parent)
+    if prune and not write and found.mended and not result.errors:
+        save_baseline(found.pruned, path)
+    if write:
+        note(f"{path}: {found.known} known {'finding' if found.known == 1 else 'findings'}")
+    elif found.mended:
+        count = sum(entry.count for entry in found.mended)
+        what = f"{count} known {'finding is' if count == 1 else 'findings are'} mended"
+        note(f"{path}: {what}{'; taken out' if prune else '; take them out with --prune'}")
+    return found.result
+
+
+def note(line: str) -> None:
+    """Print a line for people beside the result, on standard error."""
+    print(clean(line, limit=1000), file=sys.stderr)  # noqa: T201
 
 
 def guarded(command: Callable[[], int]) -> int:

@@ -72,8 +72,12 @@ def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
         yield path + (f"  {clean(story.title)}" if story.title != story.id else "")
         yield from _verdict(story.outcome.value.card, paint)
     for finding in story.findings:
-        if finding.code not in {"unread", "stale"}:
+        if finding.code not in {"unread", "stale"} and finding.status != "known":
             yield from _finding(finding, paint)
+    known = sum(finding.status == "known" for finding in story.findings)
+    if known:
+        known_findings = counted(known, "finding", "findings")
+        yield f"  {paint(f'{known_findings} in the baseline', 'dim')}"
     if story.fixes and not _expects_to_fail(story):
         yield from _fix("smallest fix", story.fixes[0], paint)
 
@@ -180,6 +184,25 @@ def why_no_fix(story: StoryResult) -> str:
     if story.unscored:
         return story.unscored.reason
     return "ready to play; nothing to add" if story.plays else "out of reach of a few changes"
+
+
+def explain_text(code: str | None, *, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of `ludic explain`: all codes, or one at length."""
+    from ludic_deepeval.codes import CODES  # noqa: PLC0415  # for this command alone
+    from ludic_deepeval.explain import EXPLANATIONS  # noqa: PLC0415
+
+    if code is None:
+        for name, (severity, what) in CODES.items():
+            yield f"{paint(f'{severity:<8}', _COLOUR[severity])} {name:<19} {what}"
+        return
+    severity, what = CODES[code]
+    why, example, mend = EXPLANATIONS[code]
+    yield f"{paint(code, 'bold')}: {what} ({paint(severity, _COLOUR[severity])} by default)"
+    from textwrap import wrap  # noqa: PLC0415  # for this command alone
+
+    for title, text in (("Why it matters", why), ("For example", example), ("To mend it", mend)):
+        yield ""
+        yield from wrap(f"{title}: {text}", 100)
 
 
 def agree_text(found: "Agreement") -> Iterator[str]:

@@ -96,11 +96,11 @@ class Intentional(Frozen):
             raise ValueError(f"@code@found {shown(self.code)}; allowed: {allowed}")
         return self
 
-    def means(self, code: str, *quotes: str | None) -> bool:
+    def means(self, code: str, quote: str | None) -> bool:
         """Whether this is about a finding of this code on these words."""
         if code != self.code:
             return False
-        return self.quote is None or any(quote and folded(self.quote) in folded(quote) for quote in quotes)
+        return self.quote is None or (quote is not None and folded(self.quote) in folded(quote))
 
 
 class FrontMatter(Frozen):
