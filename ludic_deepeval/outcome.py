@@ -13,6 +13,9 @@ Cause: TypeAlias = Literal[
     "script",  # the span is in a script whose names cannot be told
     "extraction",  # the Notary found nothing, or too much that is not in the prose
     "unread",  # no ledger, or prose that nobody has read since it changed
+    "labels",  # the reuse judge told nothing reused or invented
+    "outlines",  # too few outlines, or an empty one
+    "model",  # a model gave no usable answer
 ]
 
 
