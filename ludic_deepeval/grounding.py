@@ -7,7 +7,7 @@ and never scored; so is one that breaks the ledger's rules. Nothing that a model
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
@@ -38,7 +38,8 @@ _MOST_DROPPED: Final = 4000
 Item = dict[str, Any]
 
 
-class Unquoted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unquoted:
     """Where in a reading an item stands whose quotes were not found, and what was wrong with them."""
 
     list: ListName
