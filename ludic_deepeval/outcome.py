@@ -15,6 +15,8 @@ Cause: TypeAlias = Literal[
     "unread",  # no ledger, or prose that nobody has read since it changed
     "labels",  # the reuse judge told nothing reused or invented
     "outlines",  # too few outlines, or an empty one
+    "selections",  # a reply's selections cannot be read, or are not valid
+    "weights",  # the weight of a key sentence is not known
     "model",  # a model gave no usable answer
 ]
 
