@@ -15,15 +15,15 @@ from ludic_deepeval.errors import shown
 from worth_deepeval.episode import ROLE, SENTENCE, Episode
 
 Json: TypeAlias = Literal["direct", "embedded", "invalid"]
-CLUES: Final = "clue_ids"
-ROLES: Final = "role_ids"
+CLUES: Final = "clue_sentence_ids"
+ROLES: Final = "selected_role_ids"
 FIELDS: Final = (
     "episode_id",
     CLUES,
     ROLES,
-    "clue_explanations",
-    "evidence_analysis",
-    "conclusion",
+    "clue_interpretations",
+    "evidence_combination",
+    "final_conclusion",
     "confidence",
 )
 _START: Final = re.compile(r'\{[ \t\r\n]*"')
@@ -299,7 +299,7 @@ def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...]) -> I
         yield Violation(
             "wrong-episode", f"episode_id: found {shown(body['episode_id'])}; allowed: '{episode.id}'"
         )
-    for name in ("evidence_analysis", "conclusion"):
+    for name in ("evidence_combination", "final_conclusion"):
         if name in body and not (isinstance(body[name], str) and body[name].strip()):
             yield Violation("wrong-type", f"{name}: found {shown(body[name])}; allowed: text")
     confidence = body.get("confidence")
@@ -309,15 +309,15 @@ def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...]) -> I
         yield Violation(
             "wrong-type", f"confidence: found {shown(confidence)}; allowed: a number from 0 to 100"
         )
-    if "clue_explanations" in body and not _one_to_one(body["clue_explanations"], clues):
-        yield Violation("explanations", "clue_explanations: not one for each selected sentence")
+    if "clue_interpretations" in body and not _one_to_one(body["clue_interpretations"], clues):
+        yield Violation("interpretations", "clue_interpretations: not one for each selected sentence")
 
 
 def _one_to_one(given: object, clues: tuple[str, ...]) -> bool:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         return False
-    ids = [one.get("clue_id") for one in given]
-    texts = [one.get("explanation") for one in given]
+    ids = [one.get("sentence_id") for one in given]
+    texts = [one.get("interpretation") for one in given]
     return (
         sorted(map(str, ids)) == sorted(clues)
         and all(isinstance(one, str) for one in ids)
