@@ -53,14 +53,16 @@ def derivable(chain: Chain, given: Iterable[str]) -> frozenset[str]:
 def _references(sheet: Sheet) -> Iterator[Fault]:
     key, sentences, roles = sheet.key, sheet.episode.sentence_ids, sheet.episode.role_ids
     used: list[tuple[str, str]] = [(f"clues[{n}]", clue.sentence) for n, clue in enumerate(key.clues)]
-    used += [(f"participants[{n}]", one.role) for n, one in enumerate(key.participants)]
+    used += [(f"participants[{n}]", payoff.role) for n, payoff in enumerate(key.participants)]
     for n, note in enumerate(key.annotations):
         used.append((f"annotations[{n}]", note.sentence))
         used += [(f"annotations[{n}]", note.target)] if note.target else []
     for n, pair in enumerate(key.pairs):
-        used += [(f"pairs[{n}]", one) for one in (pair.suspicion, pair.exoneration, pair.target)]
-    for n, one in enumerate(key.distractors):
-        used += [(f"distractors[{n}]", each) for each in (one.role, *one.incriminating, *one.exonerating)]
+        used += [(f"pairs[{n}]", each) for each in (pair.suspicion, pair.exoneration, pair.target)]
+    for n, other in enumerate(key.distractors):
+        used += [
+            (f"distractors[{n}]", each) for each in (other.role, *other.incriminating, *other.exonerating)
+        ]
     facts = {fact.id for fact in key.chain.facts}
     for n, fact in enumerate(key.chain.facts):
         used += [(f"chain.facts[{n}]", need) for need in fact.needs if need not in facts]
