@@ -21,15 +21,18 @@ LIMIT: Final = 65_000
 
 _FRAME: Final = 1_500  # headings of the tables, what folds them away, and the line that says what was cut
 _FAULTS: Final = frozenset(get_args(FaultCode))
-_COLUMNS: Final = "Story|Verdict|To play|Contradictions|Loose threads|People|Goals|Left open".split("|")
+_COLUMNS: Final = "Story|Verdict|To play|Contradictions|Loose threads|People|Goals|Unexplained".split("|")
 
 _BREAK: Final = "&#8203;"  # a space without width: seen by what looks for links, not by a reader
 _MARKUP: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "<span>$</span>"} | {
     char: f"\\{char}" for char in "\\`*_[]~"
 }
+_BLANKS: Final = re.compile(r"\s+")
 _MARKS: Final = re.compile(r"[&<>|$\\`*_\[\]~]")
-# What GitHub looks for in the rendered text, where a backslash is gone: mentions, issues, addresses, emoji.
-_LOOKED_FOR: Final = re.compile(r"(@|#(?=\w)|:(?=//)|\bwww(?=\.)|\bgh(?=-\d)|:(?=[\w+-]+:))", re.IGNORECASE)
+# What is looked for in the rendered text, where a backslash is gone: mentions, issues, addresses, emoji.
+_LOOKED_FOR: Final = re.compile(
+    r"(@|#(?=\w)|:(?=//)|\.(?=[^\W\d_])|\bwww(?=\.)|\bgh(?=-\d)|:(?=[\w+-]+:))", re.IGNORECASE
+)
 
 
 class _Block(NamedTuple):
@@ -69,14 +72,20 @@ def check_markdown(result: CheckResult, *, limit: int = LIMIT) -> str:
         _folded(f"{counted(len(told_of), 'story that holds', 'stories that hold')}, with remarks", aside),
         _cut(len(rows_cut), sum(block.findings for block in (*todo_cut, *held_cut)), len(figures_cut)),
     ]
-    return "".join(parts).rstrip("\n") + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "".join(parts)).rstrip("\n") + "\n"
 
 
 def inert(text: str, *, limit: int = 400) -> str:
     """Somebody else's text on one line, which renders as just these characters and does nothing."""
-    parts = _LOOKED_FOR.split(clean(" ".join(text.split()), limit=limit))
+    parts = _LOOKED_FOR.split(clean(_BLANKS.sub(" ", text), limit=limit))
     escaped = [_MARKS.sub(lambda match: _MARKUP[match.group()], part) for part in parts]
     return "".join(part + _BREAK if at % 2 else part for at, part in enumerate(escaped))
+
+
+def code(path: str) -> str:
+    """A file's name, to be copied as it is."""
+    flat = clean(_BLANKS.sub(" ", path), limit=400)
+    return inert(flat) if set("`|\\").intersection(flat) else f"`{flat}`"
 
 
 def _fitting(blocks: list[_Block], most: int, room: int) -> tuple[str, int, list[_Block]]:
@@ -100,7 +109,8 @@ def _heading(result: CheckResult) -> str:
     if short:
         parts.append(f"{short} of {total} {'falls' if short == 1 else 'fall'} short")
     if apart:
-        parts.append(f"{apart} of {total} {'is' if apart == 1 else 'are'} not read or not scored")
+        of = "" if short else f" of {total}"
+        parts.append(f"{apart}{of} {'is' if apart == 1 else 'are'} not read or not scored")
     if result.errors:
         parts.append(f"{counted(len(result.errors), 'file', 'files')} cannot be used")
     if parts:
@@ -119,11 +129,11 @@ def _table(columns: list[str], rows: str) -> str:
 
 
 def _folded(summary: str, text: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{text.strip()}\n\n</details>\n\n" if text else ""
+    return f"\n<details><summary>{summary}</summary>\n\n{text.strip()}\n\n</details>\n\n" if text else ""
 
 
 def _name(story: StoryResult) -> str:
-    path = inert(story.path.as_posix())
+    path = code(story.path.as_posix())
     return f"**{inert(story.title)}**<br>{path}" if story.title != story.id else path
 
 
@@ -159,20 +169,21 @@ def _contradictions(story: StoryResult) -> str:
 
 def _figures(story: StoryResult) -> Iterator[str]:
     if isinstance(story.outcome, Scored):
-        yield f"| {inert(story.path.as_posix())} | {details(story.outcome.value.card)} |\n"
+        yield f"| {code(story.path.as_posix())} | {details(story.outcome.value.card)} |\n"
 
 
 def _unusable(result: CheckResult) -> Iterator[_Block]:
     title = "### Files that cannot be used\n\n"
     for at, error in enumerate(result.errors):
-        yield _Block(f"{'' if at else title}- {inert(str(error), limit=1000)}\n", 1)
+        said = str(error).removeprefix(clean(error.file, limit=800))
+        yield _Block(f"{'' if at else title}- {code(error.file)}{inert(said, limit=1000)}\n", 1)
     if result.errors:
         yield _Block("\n")
 
 
 def _story(story: StoryResult) -> Iterator[_Block]:
     """A story's findings, the first with the heading, and the smallest fix."""
-    title = f"\n### {inert(story.title)}\n\n{inert(story.path.as_posix())}\n\n"
+    title = f"\n### {inert(story.title)}\n\n{code(story.path.as_posix())}\n\n"
     for at, finding in enumerate(story.findings):
         yield _Block(f"{'' if at else title}{_finding(finding, story)}", 1)
     if wants_fix(story):
@@ -181,8 +192,11 @@ def _story(story: StoryResult) -> Iterator[_Block]:
 
 
 def _finding(finding: Finding, story: StoryResult) -> str:
-    where = f" in {inert(story.path.name)}, line {finding.line}" if finding.quote else ""
-    text = f"- **{finding.severity}**{where}: {inert(finding.message, limit=600)} ({finding.code})\n"
+    where = f" in {code(story.path.name)}, line {finding.line}" if finding.quote else ""
+    # Some messages say what to type, with the path as it was given.
+    parts = finding.message.split(str(story.story.path))
+    message = code(story.path.as_posix()).join(inert(part, limit=600) for part in parts[:4])
+    text = f"- **{finding.severity}**{where}: {message} ({finding.code})\n"
     quotes = [f"“{inert(finding.quote)}”"] if finding.quote else []
     quotes += [f"against {inert(finding.against)}"] if finding.against else []
     quoted = "  >\n".join(f"  > {quote}\n" for quote in quotes)
@@ -196,4 +210,4 @@ def _cut(rows: int, findings: int, figures: int) -> str:
         f"the figures of {counted(figures, 'story', 'stories')}" if figures else "",
     ]
     cut = ", ".join(filter(None, said))
-    return f"Cut to fit here: {cut}. `ludic check` shows them all.\n" if cut else ""
+    return f"\nCut to fit here: {cut}. `ludic check` shows them all.\n" if cut else ""
