@@ -49,7 +49,7 @@ def demo() -> None:
 
 
 @app.command()
-def check(
+def check(  # noqa: PLR0913, PLR0917  # as many as the command has options
     paths: Files,
     as_json: AsJson = False,
     profile: Profile = None,
@@ -64,6 +64,20 @@ def check(
         bool, typer.Option("--write-baseline", help="Write what is found now into the baseline.")
     ] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Take out of the baseline what is mended.")] = False,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text (the default), json, sarif, junit, github, markdown or html.",
+        ),
+    ] = None,
+    reports: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--report", metavar="FORMAT=PATH", help="Also write this format to a file; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     raise typer.Exit(
@@ -76,6 +90,8 @@ def check(
             baseline=baseline,
             write=write_baseline,
             prune=prune,
+            format_name=format_name,
+            reports=reports or (),
         )
     )
 
