@@ -145,7 +145,7 @@ def _story(number: int, story: StoryResult, *, few: bool) -> Html:
             "span",
             badge(verdict.name, verdict.css),
             badge(clashes, "clash") if clashes else "",
-            el("small", ", ".join(summary(story))),
+            el("small", rest) if (rest := ", ".join(summary(story))) else "",
             class_="state",
         ),
     )

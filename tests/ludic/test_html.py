@@ -371,19 +371,19 @@ def test_a_point_stands_where_its_figures_say_and_leads_to_its_story(
     points = {link.attributes["href"]: link.one("circle").attributes for link in plane.all("a")}
     assert set(points) == {f"#s{number}" for number in range(1, len(shipped.stories) + 1)}
     # The highest PCV is 307; a fifth of room above it asks for 368.4, and in steps of 100 that is 400.
-    # five-doors, LPI .70 and PCV 150: 56 + 550 · .70 = 441 across, 14 + 360 · (1 - 150/400) = 239 down.
+    # five-doors, LPI .70 and PCV 150: 66 + 550 · .70 = 451 across, 14 + 360 · (1 - 150/400) = 239 down.
     five, _ = of(shipped, "five-doors")
-    assert (points[f"#s{five}"]["cx"], points[f"#s{five}"]["cy"]) == ("441", "239")
-    # supper-for-lubin-tarrow, PCV 71; LPI .4 · 1/84 … is .1124: 56 + 550 · LPI, 14 + 360 · (1 - 71/400) = 310.1.
+    assert (points[f"#s{five}"]["cx"], points[f"#s{five}"]["cy"]) == ("451", "239")
+    # supper-for-lubin-tarrow, PCV 71; LPI .4 · 1/84 … is .1124: 66 + 550 · LPI, 14 + 360 · (1 - 71/400) = 310.1.
     supper, story = of(shipped, "supper-for-lubin-tarrow")
     assert isinstance(story.outcome, Scored)
     lpi = float(story.outcome.value.card.lpi)  # type: ignore[arg-type]  # it is scored
-    assert float(str(points[f"#s{supper}"]["cx"])) == pytest.approx(56 + 550 * lpi, abs=0.01)
+    assert float(str(points[f"#s{supper}"]["cx"])) == pytest.approx(66 + 550 * lpi, abs=0.01)
     assert points[f"#s{supper}"]["cy"] == "310.1"
     gates = [line.attributes for line in plane.all("line", "gate")]
     assert [(gate["x1"], gate["y1"], gate["x2"], gate["y2"]) for gate in gates] == [
-        ("441", "14", "441", "374"),
-        ("56", "239", "606", "239"),
+        ("451", "14", "451", "374"),
+        ("66", "239", "616", "239"),
     ]
     names = {text.text for text in plane.all("text", "quarter")}
     assert names == {"ready to play", "rich lore, flat play", "explosive but shallow", "not playable yet"}

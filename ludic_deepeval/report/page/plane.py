@@ -12,9 +12,9 @@ from ludic_deepeval.report.page.markup import Html, el, line
 from ludic_deepeval.report.page.words import QUADRANTS, contradictions, told, verdict_of
 from ludic_deepeval.scoring import decimal
 
-WIDTH: Final = 620
+WIDTH: Final = 630
 HEIGHT: Final = 430
-LEFT: Final = 56
+LEFT: Final = 66
 TOP: Final = 14
 ACROSS: Final = 550  # from LPI 0 to LPI 1
 DOWN: Final = 360  # from the highest PCV shown to 0
@@ -24,6 +24,7 @@ _MOST_TICKS: Final = 7
 _DOT: Final = 6
 _DIGIT: Final = 7  # the width of a figure in a label
 _LABEL: Final = 12  # and its height
+_MOST_LABELS: Final = 200  # past it numbers would cover the dots
 _RINGS: Final = 3  # how far from its dot a number may stand
 
 _Box: TypeAlias = tuple[float, float, float, float]
@@ -194,7 +195,7 @@ def _dots(points: list[Point], ceiling: int) -> Iterator[Html]:
                 class_=f"dot {'plays' if point.story.plays else 'short'}",
             ),
             _frame(x, y) if clashes else "",
-            *_label(point.number, x, y, taken),
+            *(_label(point.number, x, y, taken) if len(points) <= _MOST_LABELS else ()),
             href=f"#s{point.number}",
         )
 
