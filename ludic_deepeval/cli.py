@@ -49,8 +49,10 @@ def demo() -> None:
 
 
 @app.command()
-def check(
-    paths: Files,
+def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")
+    ] = None,
     as_json: AsJson = False,
     profile: Profile = None,
     allow_unread: Annotated[
@@ -64,11 +66,21 @@ def check(
         bool, typer.Option("--write-baseline", help="Write what is found now into the baseline.")
     ] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Take out of the baseline what is mended.")] = False,
+    changed: Annotated[
+        bool,
+        typer.Option(
+            "--changed", help="Only stories that git sees changed, or whose bible, log or settings did."
+        ),
+    ] = False,
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="What --changed compares with; by default the main branch."),
+    ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     raise typer.Exit(
         run_check(
-            paths,
+            paths or [],
             as_json=as_json,
             profile=profile,
             allow_unread=allow_unread,
@@ -76,6 +88,8 @@ def check(
             baseline=baseline,
             write=write_baseline,
             prune=prune,
+            changed=changed,
+            base=base,
         )
     )
 

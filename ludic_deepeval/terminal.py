@@ -58,7 +58,7 @@ def require_profile(profile: str | None) -> None:
         raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(PROFILES))
 
 
-def run_check(
+def run_check(  # noqa: PLR0913  # one argument an option of the command
     paths: list[Path],
     *,
     as_json: bool = False,
@@ -68,19 +68,30 @@ def run_check(
     baseline: Path | None = None,
     write: bool = False,
     prune: bool = False,
+    changed: bool = False,
+    base: str | None = None,
 ) -> int:
     """Judge stories, say what was found, and return the exit code: what `ludic check` does."""
     from ludic_deepeval.check import check_stories  # noqa: PLC0415
 
     require_profile(profile)
-    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
+    _require_one_way(paths, changed=changed, base=base, write=write)
     known = _baseline_of(paths, baseline)
+    since = ""
+    if changed:
+        from ludic_deepeval.changed import changed_stories  # noqa: PLC0415
+
+        found = changed_stories(paths, base, also=known)
+        paths, since = list(found.stories), found.base
+    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
     if known is not None or write or prune:
         result = _against(result, known, write=write, prune=prune)
     if as_json:
         from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
 
         print_json(check_json(result))
+    elif changed and not paths:
+        say(f"no story to check: none has changed since {clean(since)}")
     else:
         from ludic_deepeval.report.as_text import check_text  # noqa: PLC0415
 
@@ -91,13 +102,23 @@ def run_check(
     return result.exit_code
 
 
+def _require_one_way(paths: list[Path], *, changed: bool, base: str | None, write: bool) -> None:
+    """Refuse calls that do not say, or say twice, which stories are meant."""
+    if not paths and not changed:
+        raise InputError("check", "no PATH given", allowed="stories or folders of stories, or --changed")
+    if base is not None and not changed:
+        raise InputError("--base", "says what --changed compares with", allowed="--changed --base REF")
+    if changed and write:
+        raise InputError("--write-baseline", "not with --changed", allowed="a check of all stories")
+
+
 def _baseline_of(paths: list[Path], given: Path | None) -> Path | None:
     """The baseline that was asked for, else the one that the settings name."""
     if given is not None:
         return given
     from ludic_deepeval.policy import find_table  # noqa: PLC0415
 
-    start = paths[0].absolute()
+    start = (paths or [Path()])[0].absolute()
     table, _ = find_table(start if start.is_dir() else start.parent)
     if "baseline" not in table:
         return None
