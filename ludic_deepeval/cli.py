@@ -49,8 +49,10 @@ def demo() -> None:
 
 
 @app.command()
-def check(  # noqa: PLR0913, PLR0917  # as many as the command has options
-    paths: Files,
+def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")
+    ] = None,
     as_json: AsJson = False,
     profile: Profile = None,
     allow_unread: Annotated[
@@ -78,11 +80,21 @@ def check(  # noqa: PLR0913, PLR0917  # as many as the command has options
             "--report", metavar="FORMAT=PATH", help="Also write this format to a file; may be repeated."
         ),
     ] = None,
+    changed: Annotated[
+        bool,
+        typer.Option(
+            "--changed", help="Only stories that git sees changed, or whose bible, log or settings did."
+        ),
+    ] = False,
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="What --changed compares with; by default the main branch."),
+    ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     raise typer.Exit(
         run_check(
-            paths,
+            paths or [],
             as_json=as_json,
             profile=profile,
             allow_unread=allow_unread,
@@ -92,6 +104,8 @@ def check(  # noqa: PLR0913, PLR0917  # as many as the command has options
             prune=prune,
             format_name=format_name,
             reports=reports or (),
+            changed=changed,
+            base=base,
         )
     )
 

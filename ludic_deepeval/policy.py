@@ -17,6 +17,7 @@ from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import decode, read_bytes
 
 Profile: TypeAlias = Literal["campaign", "one-shot", "cosy"]
+FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that has settings decides
 PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy")
 _OWN_TABLES: Final = frozenset({"sources", "baseline"})  # settings of others that stand in the same table
 
@@ -284,7 +285,7 @@ def find_table(start: Path) -> tuple[dict[str, Any], Path | None]:
     The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
     """
     for folder in (start, *start.parents):
-        for name in ("ludic.toml", "pyproject.toml"):
+        for name in FILES:
             path = folder / name
             if path.is_file():
                 table = _tables(path)

@@ -458,6 +458,11 @@ def test_a_background_log_outside_the_storys_folder_is_refused(
         )
 
 
+def test_a_background_log_with_a_nul_in_its_name_is_refused(tale: Path, refused: Refused) -> None:
+    (tale / "tale.md").write_text('---\nbackground_log: "a\\0.yaml"\n---\nOnce.', encoding="utf-8")
+    assert refused("check", "tale.md").startswith("tale.md: background_log: found 'a\ufffd.yaml'")
+
+
 def test_a_background_log_in_a_file_of_its_own_is_checked(tale: Path, refused: Refused) -> None:
     (tale / "tale.md").write_text("---\nbackground_log: log.yaml\n---\nOnce.", encoding="utf-8")
     assert refused("check", "tale.md") == "log.yaml: no such file"
