@@ -59,12 +59,13 @@ def check_text(result: CheckResult, *, paint: Paint = plain, quiet: bool = False
     """
     for story in result.stories:
         if not (quiet and story.holds):
-            yield from _story(story, paint)
+            yield from story_text(story, paint)
             yield ""
-    yield _summary(result, paint)
+    yield summary_text(result, paint)
 
 
-def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
+def story_text(story: StoryResult, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of one story in `ludic check`."""
     path = paint(clean(story.path.as_posix(), limit=400), "bold")
     if not isinstance(story.outcome, Scored):
         yield f"{path}: {paint(clean(story.outcome.reason, limit=600), 'yellow')}"
@@ -120,7 +121,8 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         yield f"      against {clean(' '.join(finding.against.split()), limit=_QUOTE_WIDTH)}"
 
 
-def _summary(result: CheckResult, paint: Paint) -> str:
+def summary_text(result: CheckResult, paint: Paint = plain) -> str:
+    """The last line of `ludic check`."""
     count = result.summary
     stories = counted(count["stories"], "story", "stories")
     said = {
