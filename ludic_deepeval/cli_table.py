@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ludic_deepeval.table import NoPage, Page
     from ludic_deepeval.watch import Look
 
-_NARROWEST, _USUAL, _WIDEST = 40, 88, 100
+_NARROWEST, _WIDEST = 40, 100
 _SHEETS = (b"At the table: ", b"# At the table: ", b'{\n "version": 1,\n "characters": [')
 
 Files = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
@@ -112,9 +112,9 @@ def _lines(
         return []
     if markdown:
         return list(sheet_markdown(sheet))
-    if to_file:
+    if to_file or not sys.stdout.isatty():
         return list(sheet_text(sheet))
-    width = min(max(shutil.get_terminal_size((_USUAL, 24)).columns, _NARROWEST), _WIDEST)
+    width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     return list(sheet_text(sheet, width=width, paint=painter()))
 
 

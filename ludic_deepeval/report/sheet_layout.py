@@ -1,6 +1,6 @@
 """What stands on a sheet for the table, in which words and in which order; how it is printed is `as_sheet`'s business."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -168,7 +168,7 @@ def party_sections(party: Party) -> tuple[Section, ...]:
     return (
         Section(
             "Where the stories meet",
-            tuple(map(_shared, meeting)),
+            tuple(_meetings(meeting)),
             "nowhere; no two threads touch by name",
             keep=4,
         ),
@@ -181,6 +181,17 @@ def party_sections(party: Party) -> tuple[Section, ...]:
             run_on=True,
         ),
     )
+
+
+def _meetings(items: list[Shared]) -> Iterator[Entry]:
+    """An entry for each, but one for a side and a place where the very same threads meet."""
+    alike: dict[object, list[Shared]] = {}
+    for item in items:
+        threads = tuple((side.who, side.threads[0].id if side.threads else None) for side in item.sides)
+        alike.setdefault(item.name if item.kind == "person" else threads, []).append(item)
+    for first, *others in alike.values():
+        entry = _shared(first)
+        yield replace(entry, text=", ".join((entry.text, *(safe(item.name, 200) for item in others))))
 
 
 def _shared(item: Shared) -> Entry:

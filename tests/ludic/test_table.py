@@ -114,9 +114,11 @@ def test_only_events_that_cannot_wait_stand_under_next_session_the_most_immediat
 def test_an_event_that_an_urgent_thread_tells_of_is_not_told_twice() -> None:
     people = [npc("Ann"), npc("Bea")]
     events = [event("Ann comes", 9, relations=[{"npc": "ann"}]), event("Bea dies", 8)]
-    said = text(page("Mab", npcs=people, hooks=[hook("Ann waits", 1, npc="ann")], events=events))
-    assert "Ann comes" not in said
-    assert "Bea dies" in said
+    hooks = [hook("Ann waits", 1, npc="ann"), hook("Ann writes", 1, npc="ann")]
+    found = page("Mab", npcs=people, hooks=hooks, events=events)
+    assert [(item.text, item.thread) for item in found.pressing] == [("Ann comes", 1), ("Bea dies", None)]
+    assert "Ann comes" not in text(found)
+    assert "Bea dies" in text(found)
 
 
 def test_a_claim_says_whose_it_is() -> None:
@@ -258,6 +260,16 @@ def test_a_person_in_two_backstories_comes_first_whatever_the_article_or_case() 
     assert "- the Grey Reeve: is an enemy of Mab; is a patron of Fitch" in said
 
 
+def test_a_given_name_in_a_threads_words_is_nobody_in_particular() -> None:
+    one = page("Mab", npcs=[npc("Nan")])
+    two = page("Fitch", hooks=[hook("Nan knocks")])
+    three = page("Odo", npcs=[npc("Nan Ebble")])
+    assert party(one, two).shared == ()
+    assert [item.name for item in party(three, page("Fitch", hooks=[hook("Nan Ebble knocks")])).shared] == [
+        "Nan Ebble"
+    ]
+
+
 def test_an_alias_joins_and_a_short_name_alone_is_only_perhaps_the_same() -> None:
     one = page("Mab", npcs=[npc("Jessom Vane", aliases=["the Old Gentleman", "Nan"])])
     two = page("Fitch", npcs=[npc("Mr Brown", aliases=["Jessom Vane"])])
@@ -316,6 +328,21 @@ def test_a_bible_joins_an_id_with_a_name_and_words_that_name_a_side() -> None:
     (shared,) = party(one, two).shared
     assert (shared.kind, shared.name, shared.touches) == ("faction", "the Red Wizards of Thay", True)
     assert [side.threads[0].text for side in shared.sides] == ["due", "a Red Wizard wants the head"]
+
+
+def test_a_side_and_a_place_where_the_same_threads_meet_are_one_entry() -> None:
+    pages = [
+        page(
+            who,
+            npcs=[npc(f"Friend of {who}", faction="Guild", id="a")],
+            hooks=[hook(f"{who} pays", npc="a", location="Oxford")],
+        )
+        for who in ("Mab", "Fitch")
+    ]
+    said = text(*pages)
+    assert said.count("1. Mab pays (urgent)") == 1
+    assert [item.name for item in party(*pages).shared] == ["Guild", "Oxford"]
+    assert "- Guild, Oxford\n" in said
 
 
 def test_an_enemy_and_a_friend_on_one_side_are_told() -> None:
@@ -460,3 +487,15 @@ def test_every_shipped_story_has_a_page_of_about_25_lines(ludic: Ludic) -> None:
         ]
         people = ran.out.partition("People with unfinished business")[2].partition("Left unexplained")[0]
         assert not any(f"- {name}" in people for name in dead)
+
+
+def test_the_manual_shows_what_the_command_prints(ludic: Ludic, monkeypatch: pytest.MonkeyPatch) -> None:
+    manual = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    shown = re.search(r"\$ ludic hooks (.+)\n((?:.*\n)+?)```", manual)
+    assert shown
+    monkeypatch.chdir(BACKSTORIES)
+    ran = ludic("hooks", *shown.group(1).split())
+    parts = shown.group(2).split("[…]\n")
+    assert len(parts) > 1
+    assert ran.out.startswith(parts[0])
+    assert all(part in ran.out for part in parts)

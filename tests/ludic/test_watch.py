@@ -416,8 +416,7 @@ def test_a_real_interrupt_ends_the_real_program_with_0(locked: Path) -> None:
         encoding="utf-8",
     )
     assert process.stdout is not None
-    while "watching" not in process.stdout.readline():  # what is printed is not kept back
-        pass
+    assert any("watching" in line for line in process.stdout)  # what is printed is not kept back
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out.strip(), err) == (0, "no longer watching", "")
