@@ -2,44 +2,13 @@
 
 import { ask, byId, clipped, el } from "./dom.js";
 import { field } from "./form.js";
+import { lines, listOf, nameOf } from "./marks.js";
 import { Prose } from "./prose.js";
+import { call, inTurn, state, tell } from "./talk.js";
 import { drawVerdict } from "./verdict.js";
 
-const state = { sheet: null, result: null, sections: [], history: [], draft: null, busy: Promise.resolve(), over: false };
 let prose = null;
 let picked = null; // what is selected, in characters of the body
-
-// Talking with the program
-
-async function call(path, body) {
-  let response;
-  try {
-    response = await fetch(path, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  } catch {
-    if (!state.over) tell("The program is not running any more. Your marks are still on this page; start it again in the terminal to save them, and copy what you need.", true);
-    throw new Error("gone");
-  }
-  const data = await response.json();
-  if (!response.ok) {
-    tell(data.line, true);
-    throw new Error(data.line);
-  }
-  return data;
-}
-
-/** One after the other, so that each set of marks is made on top of the last. */
-function inTurn(work) {
-  state.busy = state.busy.catch(() => {}).then(work);
-  return state.busy;
-}
-
-function tell(line, bad = false) {
-  const told = byId("told");
-  told.textContent = line;
-  told.className = bad ? "bad" : "";
-  clearTimeout(state.hush);
-  if (!bad) state.hush = setTimeout(() => { told.textContent = ""; }, 8000);
-}
 
 function take(result) {
   state.result = result;
@@ -73,7 +42,7 @@ function draw() {
   const who = byId("protagonist");
   if (document.activeElement !== who) who.value = state.sheet.protagonist;
   byId("protagonist-trouble").textContent = state.result.verdict.empty ? "" : lines("protagonist", 0).join(" ");
-  byId("lists").replaceChildren(...state.sections.map(listOf));
+  byId("lists").replaceChildren(...state.sections.map((section) => listOf(section, { edit, show, drop, swap, light })));
   document.title = `${state.result.dirty ? "● " : ""}${byId("title").textContent}`;
 }
 
@@ -81,49 +50,10 @@ function drawProse() {
   const marks = state.sections.flatMap(({ key, letter }) =>
     state.result.spans[key].flatMap((spans, index) => spans.map(([start, end]) => ({ start, end, kind: key, letter, index }))));
   const draft = (state.draft?.quotes ?? []).filter(({ span }) => span).map(({ span: [start, end] }) => ({ start, end, draft: true, letter: "" }));
+  const drawn = JSON.stringify([marks, draft]);
+  if (drawn === state.drawn) return; // somebody may be selecting right now
+  state.drawn = drawn;
   prose.draw([...marks, ...draft]);
-}
-
-const lines = (section, index) => state.result.troubles.filter((one) => one.section === section && one.index === index).map((one) => one.line);
-
-const nameOf = (section, item) => (section.key === "mysteries" ? item.text ?? item.quote?.[0] : item.name ?? item.text ?? item.summary) ?? "(no words yet)";
-
-function listOf(section) {
-  const items = state.sheet[section.key];
-  const cards = items.map((item, index) => card(section, item, index));
-  const head = el("h3", {}, el("span", { class: `tag is-${section.key}`, "aria-hidden": "true" }, section.letter.toUpperCase()), `${section.many} (${items.length})`, el("span", { class: "help" }, ` ${section.means}`));
-  return el("section", { class: "list" }, head, el("ul", {}, ...cards));
-}
-
-function card(section, item, index) {
-  const wrong = lines(section.key, index);
-  const name = nameOf(section, item);
-  const about = clipped(name, 40);
-  const act = (words, work) => el("button", { type: "button", class: "small", "aria-label": `${words}: ${about}`, click: work }, words);
-  const later = section.key === "events" && index + 1 < state.sheet.events.length;
-  const earlier = section.key === "events" && index > 0;
-  const quotes = (item.quote ?? []).filter((quote) => quote !== name);
-  return el("li", { class: `card${wrong.length ? " wrong" : ""}`, id: `${section.key}-${index}`, tabindex: "-1", mouseenter: () => light(section.key, index, true), mouseleave: () => light(section.key, index, false) },
-    el("p", { class: "what", dir: "auto" }, clipped(name)),
-    el("p", { class: "brief" }, brief(section, item)),
-    ...quotes.map((quote) => el("p", { class: "words", dir: "auto" }, `“${clipped(quote)}”`)),
-    ...wrong.map((line) => el("p", { class: "trouble", dir: "auto" }, line)),
-    el("p", { class: "row" },
-      act("Edit", () => edit(section, index)), act("Show", () => show(section, index)),
-      earlier ? act("Earlier", () => swap(index, index - 1)) : null, later ? act("Later", () => swap(index, index + 1)) : null,
-      act("Delete", () => drop(section, index))));
-}
-
-/** The answers that matter most, in a few words. */
-function brief(section, item) {
-  const parts = section.questions.filter(({ kind, more }) => ["choice", "yesno"].includes(kind) && !more).map((question) => {
-    const value = item[question.key] ?? (question.key === "open" || question.key === "proactive" ? true : undefined);
-    if (question.kind === "choice") return question.options.find(([option]) => option === value)?.[1];
-    const words = { unresolved: ["unfinished business", "nothing open"], open: ["open", "settled"], proactive: ["pursued now", "not pursued"], thematic_hole: ["left unclear", "explained"] }[question.key];
-    return value === undefined ? null : words[value ? 0 : 1];
-  });
-  if (section.key === "events") parts.push(item.immediacy ? "four questions answered" : "the four questions are open");
-  return parts.filter(Boolean).join(" · ");
 }
 
 function light(key, index, on) {
@@ -177,8 +107,13 @@ function refOf(value) {
 async function begin(section) {
   if (!picked || picked.start === picked.end) return tell("Select some words of the story first.", true);
   const words = prose.text(picked.start, picked.end).trim();
-  const found = await call("quote", picked);
-  if (found.line) return tell(found.line, true);
+  const asked = picked;
+  picked = null; // a second key, pressed at once, begins nothing
+  const found = await call("quote", asked);
+  if (found.line) {
+    picked = asked;
+    return tell(found.line, true);
+  }
   const item = {};
   for (const { key, start } of section.questions) if (start !== undefined) item[key] = start;
   if (section.key === "people") item.name = offered(words) ?? "";
@@ -431,7 +366,6 @@ async function start() {
   byId("names").replaceChildren(...state.names.map((name) => el("option", { value: name })));
   byId("notices").replaceChildren(...view.notices.map((line) => el("p", { dir: "auto" }, line)));
   prose = new Prose(view.body, view.paragraphs, view.unread);
-  prose.fresh = true;
   offers(view);
   aside(view);
   take(view);

@@ -14,6 +14,8 @@ export class Prose {
     this.paragraphs = paragraphs.map(([start, end]) => ({ start: this.units[start], end: this.units[end], fresh: this.unread.has(start) }));
     this.words = wordsOf(body);
     this.at = 0; // the word that the keyboard is at
+    this.anchor = null; // the word where stretching began
+    this.fresh = true; // whether the keyboard has not been used here yet
   }
 
   text(start, end) {
@@ -99,7 +101,7 @@ export class Prose {
   /** Move the keyboard's selection: by words, or by paragraphs; with `stretch` it grows. Returns the words it holds. */
   move(step, { stretch = false, paragraph = false } = {}) {
     if (!this.words.length) return;
-    if (this.anchor === undefined || !stretch) this.anchor = null;
+    if (!stretch) this.anchor = null;
     if (!stretch && this.fresh) step = 0; // the first press shows where one is
     this.fresh = false;
     if (stretch && this.anchor === null) this.anchor = this.at;
@@ -121,6 +123,7 @@ export class Prose {
     const found = this.words.findLastIndex(([start]) => start <= this.units[point]);
     this.at = Math.max(0, found);
     this.anchor = null;
+    this.fresh = false;
   }
 
   /** Whether the word that the keyboard is at is written from right to left. */

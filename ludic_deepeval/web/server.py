@@ -32,16 +32,6 @@ _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_FILES: Final = (
-    "page.html",
-    "page.css",
-    "page.js",
-    "prose.js",
-    "form.js",
-    "verdict.js",
-    "dom.js",
-    "icon.svg",
-)
 _HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none';"
@@ -92,7 +82,8 @@ class PageServer(ThreadingHTTPServer):
         self._idle_seconds = idle_seconds
         self._last_seen = time.monotonic()
         self._over = threading.Event()
-        self.files = {name: (_FOLDER / name).read_bytes() for name in _FILES}
+        # Read once: a name that is asked for is a key here and never a path.
+        self.files = {path.name: path.read_bytes() for path in _FOLDER.iterdir() if path.suffix in _TYPES}
         try:
             super().__init__(("127.0.0.1", port), _Handler)
         except (OSError, OverflowError) as error:

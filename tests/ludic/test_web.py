@@ -4,6 +4,8 @@ import copy
 import http.client
 import json
 import socket
+import subprocess
+import sys
 import threading
 import typing
 from collections.abc import Callable, Iterator
@@ -46,6 +48,7 @@ def marks(**sections: Any) -> dict[str, Any]:
     return {"protagonist": "Ysolde"} | {section: sections.get(section, []) for section in SECTIONS}
 
 
+TALE = "Odo Marsh still signs the ledgers at the mill, and he signs them late."
 PERSON = {"name": "Odo Marsh", "quote": ["Odo Marsh still signs"], "status": "alive", "unresolved": True}
 HOOK = {"text": "he comes", "quote": ["he signs them late"], "tier": 1, "npc": "Odo Marsh"}
 FIRE = {"phase": "P2", "summary": "fire", "quote": ["the mill burned for two nights"]}
@@ -495,13 +498,22 @@ def test_options_of_the_page_need_the_page(tale: Path, ludic: Run, options: list
     assert said in ran.err
 
 
+def test_only_the_page_loads_the_page() -> None:
+    code = (
+        "import sys, ludic_deepeval as l\n[getattr(l, name) for name in l.__all__]\n"
+        "import ludic_deepeval.cli, ludic_deepeval.check, ludic_deepeval.terminal\n"
+        "sys.exit('ludic_deepeval.web' in sys.modules or 'http.server' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 # Who is served
 
 
-@pytest.fixture
-def server(tale: Path) -> Iterator[PageServer]:
-    """The page's server, running."""
-    served = PageServer(fresh(tale))
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
+    """The page's server, running, for every test that it should outlive."""
+    served = PageServer(open_session(story(tmp_path_factory.mktemp("served"), TALE)))
     thread = threading.Thread(target=served.run)
     thread.start()
     yield served
@@ -605,13 +617,15 @@ def test_localhost_is_a_name_of_this_host(server: PageServer) -> None:
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:{port}", "http://127.0.0.1", "http://127.0.0.1:{port}.evil.example"])  # fmt: skip
 def test_a_foreign_origin_is_refused(server: PageServer, origin: str) -> None:
     sent = origin.replace("{port}", str(server.port))
-    assert ask(server, "/{token}/marks", b"{}", Origin=sent)[0] == 403
+    body = json.dumps({"sheet": marks(), "revision": server.session.revision}).encode()
+    before = server.session.revision
+    assert ask(server, "/{token}/marks", body, Origin=sent)[0] == 403
     assert ask(server, "/{token}/session", Origin=sent)[0] == 403
-    assert server.session.revision == 0
+    assert server.session.revision == before
 
 
 def test_its_own_origin_is_served(server: PageServer) -> None:
-    body = json.dumps({"sheet": marks(people=[PERSON]), "revision": 0}).encode()
+    body = json.dumps({"sheet": marks(people=[PERSON]), "revision": server.session.revision}).encode()
     status, _, data = ask(server, "/{token}/marks", body, Origin=f"http://127.0.0.1:{server.port}")
     assert status == 200
     assert json.loads(data)["ids"]["people"] == ["odo-marsh"]
@@ -656,8 +670,9 @@ def test_other_methods_are_refused(server: PageServer, method: str) -> None:
 
 @pytest.mark.parametrize("deed", ["quote", "marks", "save", "alive", "done"])
 def test_reading_changes_nothing(server: PageServer, deed: str) -> None:
+    before = server.session.revision
     assert ask(server, "/{token}/" + deed)[0] == 404
-    assert server.session.revision == 0
+    assert server.session.revision == before
     assert ask(server, "/{token}/session")[0] == 200
 
 
@@ -666,12 +681,13 @@ def test_an_unknown_deed_is_not_found(server: PageServer) -> None:
 
 
 def test_a_stale_tab_and_a_bad_sheet_are_told_in_a_line(server: PageServer) -> None:
-    status, _, data = ask(server, "/{token}/marks", json.dumps({"sheet": marks(), "revision": 7}).encode())
+    status, _, data = ask(server, "/{token}/marks", json.dumps({"sheet": marks(), "revision": 99}).encode())
     assert (status, json.loads(data)["line"]) == (
         409,
         "Another tab has changed these marks. Load this page again.",
     )
-    status, _, data = ask(server, "/{token}/marks", b'{"sheet": [], "revision": 0}')
+    body = json.dumps({"sheet": [], "revision": server.session.revision}).encode()
+    status, _, data = ask(server, "/{token}/marks", body)
     assert (status, json.loads(data)["line"]) == (422, "marks: no mark sheet; allowed: a mapping")
 
 
@@ -694,7 +710,7 @@ def test_nobody_there_for_long_ends_the_server(tale: Path) -> None:
     assert not thread.is_alive()
 
 
-def test_a_port_that_is_taken_is_told(server: PageServer, tale: Path) -> None:
+def test_a_port_that_is_taken_is_told(server: PageServer) -> None:
     with pytest.raises(InputError, match=rf"--port: {server.port} cannot be had .*; allowed: a free port"):
         PageServer(server.session, server.port)
 
