@@ -44,7 +44,7 @@ def demo() -> None:
     for line in check_text(check_stories([folder]), paint=painter()):
         say(line)
     say(
-        f"\nThe stories are in {folder}. Your own:  ludic annotate my-story.md   then   ludic lock my-story.md   then   ludic check my-story.md"
+        f"\nThe stories are in {folder}. Your own:  ludic annotate --web my-story.md   then   ludic check my-story.md"
     )
 
 

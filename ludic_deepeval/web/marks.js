@@ -37,7 +37,7 @@ function card(section, item, index, acts) {
 /** The answers that matter most, in a few words. */
 function brief(section, item) {
   const parts = section.questions.filter(({ kind, more }) => ["choice", "yesno"].includes(kind) && !more).map((question) => {
-    const value = item[question.key] ?? (question.key === "open" || question.key === "proactive" ? true : undefined);
+    const value = item[question.key] ?? question.unsaid;
     if (question.kind === "choice") return question.options.find(([option]) => option === value)?.[1];
     const words = { unresolved: ["unfinished business", "nothing open"], open: ["open", "settled"], proactive: ["pursued now", "not pursued"], thematic_hole: ["left unclear", "explained"] }[question.key];
     return value === undefined ? null : words[value ? 0 : 1];

@@ -43,6 +43,7 @@ function draw() {
   if (document.activeElement !== who) who.value = state.sheet.protagonist;
   byId("protagonist-trouble").textContent = state.result.verdict.empty ? "" : lines("protagonist", 0).join(" ");
   byId("lists").replaceChildren(...state.sections.map((section) => listOf(section, { edit, show, drop, swap, light })));
+  drawAside();
   document.title = `${state.result.dirty ? "● " : ""}${byId("title").textContent}`;
 }
 
@@ -139,7 +140,7 @@ function edit(section, index) {
 function open(section, draft) {
   state.draft = { section, ...draft };
   const context = { people: people(), refOf, known: state.known };
-  state.draft.fields = section.questions.map((question) => ({ question, ...field(question, draft.item[question.key], context) }));
+  state.draft.fields = section.questions.map((question) => ({ question, ...field(question, draft.item[question.key] ?? question.unsaid, context) }));
   unpick();
   drawForm();
   drawProse();
@@ -184,6 +185,7 @@ async function addWords() {
   if (found.line) return tell(found.line, true);
   if (!state.draft.quotes.some(({ quote }) => quote === found.quote)) state.draft.quotes.push(found);
   unpick();
+  byId("wrong").replaceChildren();
   drawQuotes();
   drawProse();
   tell("The words are added to the mark.");
@@ -299,7 +301,7 @@ function find(event) {
   const place = prose.find(byId("words").value);
   if (!place) return tell("These words do not stand in the story.", true);
   showWords(place.start, place.end);
-  tell(`Selected: “${clipped(prose.text(place.start, place.end), 60)}”. Press P, H, G, M or E to say what it is.`);
+  tell(`Selected: “${clipped(prose.text(place.start, place.end), 60)}”. ${state.draft ? "Add it to the mark you are making." : "Press P, H, G, M or E to say what it is."}`);
 }
 
 // Saving and leaving
@@ -347,9 +349,9 @@ function offers(view) {
   byId("offers").querySelector("ul").replaceChildren(...items);
 }
 
-function aside(view) {
-  const items = view.aside.map(({ section: key, item, reason }) => {
-    const section = view.sections.find((one) => one.key === key);
+function drawAside() {
+  const items = state.result.aside.map(({ section: key, item, reason }) => {
+    const section = state.sections.find((one) => one.key === key);
     const mark = el("button", { type: "button", class: "small", click: () => open(section, { item: structuredClone(item), quotes: [], index: null }) }, "Find its words");
     return el("li", { dir: "auto" }, `${section.one}: ${item.name ?? item.text ?? item.summary ?? item.id ?? ""} `, el("span", { class: "help" }, reason), " ", mark);
   });
@@ -367,7 +369,6 @@ async function start() {
   byId("notices").replaceChildren(...view.notices.map((line) => el("p", { dir: "auto" }, line)));
   prose = new Prose(view.body, view.paragraphs, view.unread);
   offers(view);
-  aside(view);
   take(view);
 
   document.addEventListener("selectionchange", pick);

@@ -4,7 +4,7 @@ A question has a `key` (the ledger's field), `ask` (the words), and a `kind`:
 `text`; `list` (texts with commas between); `yesno`; `choice` (of `options`: value and words); `scale` (1 to 10, with a
 word for some of them); `person` (one of those marked); `people` (who takes part in an event); `rows` (a list of small
 records with `columns`, some of them `only` for some answers to the first). `more` puts it under "More", `need` says that it must be answered, `start` is the answer that a
-new mark begins with.
+new mark begins with, `unsaid` what the ledger takes for an answer where there is none.
 """
 
 from typing import Any, Final, TypeAlias
@@ -36,9 +36,9 @@ _PLACE: Final[Question] = {
 
 PEOPLE: Final[list[Question]] = [
     {"key": "name", "ask": "Name", "kind": "text", "need": True, "help": "as it stands in the words you selected"},
-    {"key": "status", "ask": "At the end of the story this person is", "kind": "choice", "options": _STATUS, "start": "alive"},
-    {"key": "tie", "ask": "To the protagonist", "kind": "choice", "options": _TIE, "start": "other"},
-    {"key": "unresolved", "ask": "Is something between the two still open?", "kind": "yesno", "start": True},
+    {"key": "status", "ask": "At the end of the story this person is", "kind": "choice", "options": _STATUS, "start": "alive", "unsaid": "unknown"},
+    {"key": "tie", "ask": "To the protagonist", "kind": "choice", "options": _TIE, "start": "other", "unsaid": "other"},
+    {"key": "unresolved", "ask": "Is something between the two still open?", "kind": "yesno", "start": True, "unsaid": False},
     {"key": "aliases", "ask": "Also called", "kind": "list", "more": True, "help": "other words for the same person, with commas between"},
     {"key": "faction", "ask": "Belongs to", "kind": "text", "more": True, "known": "factions"},
 ]  # fmt: skip
@@ -49,14 +49,14 @@ HOOKS: Final[list[Question]] = [
         "key": "tier", "ask": "How soon?", "kind": "choice", "need": True,
         "options": [[1, "it could drive the very next scene"], [2, "it wants exploring first"], [3, "it is colour"]],
     },
-    {"key": "open", "ask": "Is it still open?", "kind": "yesno", "start": True, "help": "no: it was settled in the story"},
+    {"key": "open", "ask": "Is it still open?", "kind": "yesno", "start": True, "unsaid": True, "help": "no: it was settled in the story"},
     {"key": "npc", "ask": "Whose thread is it?", "kind": "person"},
     _PLACE,
 ]  # fmt: skip
 
 GOALS: Final[list[Question]] = [
     {"key": "text", "ask": "What does the protagonist want?", "kind": "text", "need": True},
-    {"key": "proactive", "ask": "Is it being pursued, now?", "kind": "yesno", "start": True},
+    {"key": "proactive", "ask": "Is it being pursued, now?", "kind": "yesno", "start": True, "unsaid": True},
 ]
 
 MYSTERIES: Final[list[Question]] = [

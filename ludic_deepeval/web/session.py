@@ -94,7 +94,6 @@ class Session:
             "sections": ASKED,
             "sheet": self.sheet,
             "notices": self.notices,
-            "aside": self.aside,
             "candidates": [
                 {"kind": found.kind, "about": found.about, "quote": found.quote, "span": list(span)}
                 for found in find_candidates(prose)
@@ -115,6 +114,7 @@ class Session:
             "revision": self.revision,
             "dirty": self.dirty,
             "saved": self._lock_on_disk is not None and not self.dirty,
+            "aside": self._still_aside(),
             "troubles": [
                 {"section": trouble.section, "index": trouble.index, "line": trouble.line}
                 for trouble in sifted.troubles
@@ -213,8 +213,20 @@ class Session:
     def sheet_of(self, ledger: FactLedger) -> str:
         """The mark sheet of a ledger, with what has no words at its top."""
         notes = [_SECOND_NOTE] if self.second else []
-        notes += [f"no words found: {entry['section']}: {entry['reason']}" for entry in self.aside]
+        notes += [f"no words found: {entry['section']}: {entry['reason']}" for entry in self._still_aside()]
         return write_sheet(self.story, ledger, tuple(notes))
+
+    def _still_aside(self) -> list[dict[str, Any]]:
+        """What has no words and was not marked since."""
+        return [
+            entry
+            for entry in self.aside
+            if not any(
+                entry["item"].get(key) and entry["item"].get(key) == item.get(key)
+                for item in self.sheet[entry["section"]]
+                for key in ("id", "name", "text", "summary")
+            )
+        ]
 
     def _with_log(self, ledger: FactLedger) -> FactLedger:
         if not self.background_log:

@@ -66,6 +66,16 @@ def test_every_field_that_a_person_can_fill_is_asked_for_once(section: str, mode
     assert sorted(asked) == sorted(set(model.model_fields) - {"id", "evidence"})
 
 
+def test_what_an_unanswered_question_is_taken_for_is_what_the_ledger_takes_it_for() -> None:
+    for part in ASKED:
+        model = {"people": models.Npc, "hooks": models.Hook, "goals": models.Goal}.get(part["key"])
+        for question in part["questions"]:
+            if question["kind"] in {"choice", "yesno"} and model and not question.get("need"):
+                assert question["unsaid"] == model.model_fields[question["key"]].default
+            else:
+                assert "unsaid" not in question
+
+
 def test_the_choices_offered_are_those_that_the_ledger_allows() -> None:
     def offered(section: str, key: str) -> set[object]:
         (question,) = (
@@ -387,6 +397,12 @@ def test_a_models_reading_is_there_to_be_corrected(tale: Path) -> None:
     saved = load_lockfile(tale / "tale.ledger.json")
     assert (saved.notary.kind, saved.ungrounded) == ("hand", ())
     assert "not in the prose" in (tale / "tale.marks.yaml").read_text(encoding="utf-8")
+    # Once its words are found it is a mark like any other.
+    result = session.save(
+        marks(hooks=[{"id": "h", "text": "a lie", "tier": 1, "quote": ["he signs them late"]}]), 1
+    )
+    assert result["aside"] == []
+    assert "not in the prose" not in (tale / "tale.marks.yaml").read_text(encoding="utf-8")
 
 
 def test_a_quote_that_stands_twice_in_a_models_reading_is_told_apart_by_more_words(tmp_path: Path) -> None:

@@ -226,9 +226,11 @@ def test_marks_may_overlap_and_be_edited_deleted_and_brought_back(tmp_path: Path
             ["piece is-mysteries", ", and he"],
         ]
         page.get_by_role("button", name="Edit: keep the ledgers").click()
+        assert page.get_by_role("group", name="Is it being pursued").get_by_label("yes").is_checked()
         page.get_by_label("What does the protagonist want?").fill("burn the ledgers")
         find(page, "the mill burned for two nights")
         page.get_by_role("button", name="Add to the mark you are making").click()
+        page.wait_for_selector("#quotes blockquote:nth-of-type(2)")
         keep(page, "goals-0:has-text('burn the ledgers')")
         assert page.locator(".piece.is-goals").count() == 3
         page.get_by_role("button", name="Delete: burn the ledgers").click()
