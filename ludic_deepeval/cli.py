@@ -46,7 +46,7 @@ def demo() -> None:
     for line in check_text(check_stories([folder]), paint=painter()):
         say(line)
     say(
-        f"\nThe stories are in {folder}. Your own:  ludic annotate my-story.md   then   ludic lock my-story.md   then   ludic check my-story.md"
+        f"\nThe stories are in {folder}. Your own:  ludic annotate --web my-story.md   then   ludic check my-story.md"
     )
 
 
@@ -175,8 +175,23 @@ def advise(paths: Files, as_json: AsJson = False, profile: Profile = None) -> No
 def annotate(
     file: File,
     force: Annotated[bool, typer.Option("--force", help="Write over a mark sheet that is there.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Mark the story in the browser instead.")] = False,
+    second: Annotated[
+        bool,
+        typer.Option("--second", help="With --web: a second reader, who sees none of the first one's marks."),
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="With --web: only print the address.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="With --web: the port; by default any that is free.")
+    ] = 0,
 ) -> None:
     """Write a mark sheet beside a story: quotes and plain questions, and candidates found in the text. No AI."""
+    if web:
+        from ludic_deepeval.web.command import annotate_in_browser
+
+        raise typer.Exit(annotate_in_browser(file, second=second, port=port, open_browser=not no_open))
+    if second or no_open or port:
+        raise InputError("ludic annotate", "--second, --no-open or --port without --web", hint="add --web")
     from ludic_deepeval.files import write_atomic
     from ludic_deepeval.lockfile import load_lockfile
     from ludic_deepeval.marks import write_sheet
