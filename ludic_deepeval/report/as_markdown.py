@@ -85,7 +85,7 @@ def inert(text: str, *, limit: int = 400) -> str:
 def code(path: str) -> str:
     """A file's name, to be copied as it is."""
     flat = clean(_BLANKS.sub(" ", path), limit=400)
-    return inert(flat) if set("`|\\").intersection(flat) else f"`{flat}`"
+    return f"<code>{inert(flat)}</code>" if set("`|\\").intersection(flat) else f"`{flat}`"
 
 
 def _fitting(blocks: list[_Block], most: int, room: int) -> tuple[str, int, list[_Block]]:
