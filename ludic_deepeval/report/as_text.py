@@ -93,7 +93,7 @@ def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:
         yield f"  {paint('no verdict', 'yellow')}: {clean(card.quadrant.reason, limit=300)}"
     else:
         words, colour = _VERDICT[card.quadrant]
-        yield f"  {paint(words, colour)}{' (uncalibrated profile: cosy)' if card.policy.profile == 'cosy' else ''}"
+        yield f"  {paint(words, colour)}{f' ({caveat})' if (caveat := card.policy.caveat) else ''}"
     yield f"  {paint(details(card), 'dim')}"
 
 
