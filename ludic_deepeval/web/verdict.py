@@ -9,7 +9,7 @@ from ludic_deepeval.advice import cheapest_fixes
 from ludic_deepeval.check import Checker, in_order
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.findings import Finding, Placer
-from ludic_deepeval.judging import Reading, judge
+from ludic_deepeval.judging import Reading, graded, judge
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.marks import SECTIONS, lock_sheet
 from ludic_deepeval.outcome import Unscored
