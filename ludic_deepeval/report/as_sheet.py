@@ -23,6 +23,7 @@ from ludic_deepeval.table import NoPage, Page
 _MD_WIDTH: Final = 100
 _MD_QUOTE: Final = 140
 _LEAST_BESIDE: Final = 30
+_BEGINS_LIST: Final = re.compile(r"^(\d*)([-+.)])")
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~$^=%&])")
 
 
@@ -175,4 +176,4 @@ def _section_markdown(section: Section) -> Iterator[str]:
 
 def _md(text: str) -> str:
     """Text that Markdown, and Obsidian with its tags, links and comments, takes as it stands."""
-    return _SPECIAL.sub(r"\\\1", text)
+    return _BEGINS_LIST.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", text))

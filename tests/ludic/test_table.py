@@ -234,6 +234,19 @@ def test_hostile_names_neither_drive_the_terminal_nor_the_notes() -> None:
     assert r"a \[\[link\]\] \<b\>\*x\*\</b\> \#tag \%\%" in markdown
 
 
+def test_markdown_reads_as_one_list_a_section_whatever_the_words_begin_with() -> None:
+    """Read by another program: markdown-it, which comes with rich."""
+    from markdown_it import MarkdownIt
+
+    hooks = [hook("- a dash", 2), hook("1. a number", 2), hook("+ a plus *and* `code`", 2)]
+    tokens = MarkdownIt().parse("\n".join(sheet_markdown(make_sheet([page("Mab", hooks=hooks)]))))
+    lists = [token for token in tokens if token.type in {"bullet_list_open", "ordered_list_open"}]
+    assert [(token.type, token.level) for token in lists] == [("ordered_list_open", 0)]
+    inline = [token.children for token in tokens if token.type == "inline"]
+    words = ["".join(part.content for part in parts or ()) for parts in inline]
+    assert words[-5:-2] == ["- a dash", "1. a number", "+ a plus *and* `code`"]
+
+
 # The party
 
 
