@@ -13,6 +13,7 @@ Cause: TypeAlias = Literal[
     "script",  # the span is in a script whose names cannot be told
     "extraction",  # the Notary found nothing, or too much that is not in the prose
     "unread",  # no ledger, or prose that nobody has read since it changed
+    "model",  # a model was asked and gave no answer that can be used
 ]
 
 

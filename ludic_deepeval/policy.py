@@ -18,7 +18,9 @@ from ludic_deepeval.files import decode, read_bytes
 
 Profile: TypeAlias = Literal["campaign", "one-shot", "cosy"]
 PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy")
-_OWN_TABLES: Final = frozenset({"sources", "baseline"})  # settings of others that stand in the same table
+_OWN_TABLES: Final = frozenset(
+    {"sources", "baseline", "model"}
+)  # settings of others that stand in the same table
 
 
 def _fraction(text: str) -> Fraction:
@@ -278,16 +280,23 @@ def find_policy(start: Path) -> tuple[Policy, Path | None]:
     The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
     """
     for folder in (start, *start.parents):
-        for name in ("ludic.toml", "pyproject.toml"):
-            path = folder / name
-            if path.is_file():
-                table = _tables(path)
-                if name == "ludic.toml":
-                    return policy_from(table, path), path
-                tool = table.get("tool")
-                if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
-                    return policy_from(tool["ludic"], path), path
+        if found := settings_in(folder):
+            return policy_from(*found), found[1]
     return Policy(), None
+
+
+def settings_in(folder: Path) -> tuple[dict[str, Any], Path] | None:
+    """Return the settings that a folder has of its own, with their file; None when it has none."""
+    for name in ("ludic.toml", "pyproject.toml"):
+        path = folder / name
+        if path.is_file():
+            table = _tables(path)
+            if name == "ludic.toml":
+                return table, path
+            tool = table.get("tool")
+            if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
+                return tool["ludic"], path
+    return None
 
 
 def _tables(path: Path) -> dict[str, Any]:
