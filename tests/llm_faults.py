@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -19,13 +19,18 @@ KEY = "sk-canary-6f1d0c2b9a"
 
 @dataclass(frozen=True)
 class Step:
-    """One reply. `cut` breaks the connection after so many bytes of the body; `silent` never answers."""
+    """One reply.
+
+    `cut` breaks the connection after so many bytes of the body, `silent` never answers, `drip` sends a byte at a time and never
+    comes to the end.
+    """
 
     status: int = 200
     body: str | bytes = ""
     headers: dict[str, str] = field(default_factory=dict)
     cut: int | None = None
     silent: bool = False
+    drip: bool = False
     then: Callable[[], None] | None = None
 
 
@@ -162,10 +167,19 @@ class FaultServer:
                 self.send_response(step.status)
                 for name, value in {"Content-Type": "application/json", **step.headers}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(len(body) + 9999 * step.drip))
                 self.end_headers()
+                if step.drip:
+                    self._drip()
+                    return
                 self.wfile.write(body if step.cut is None else body[: step.cut])
                 self.close_connection = step.cut is not None
+
+            def _drip(self) -> None:
+                self.close_connection = True
+                with suppress(OSError):  # the client has had enough
+                    while not owner.closing.wait(0.05):
+                        self.wfile.write(b" ")
 
             do_GET = do_POST  # noqa: N815  # the base class calls it so
 
@@ -200,6 +214,10 @@ class Models:
         )
         self._opened.append(made)
         return made
+
+    def forget(self) -> None:
+        """Let go of the models that are not to be closed."""
+        self._opened.clear()
 
     def __enter__(self) -> Self:
         return self

@@ -170,6 +170,9 @@ class AnthropicModel(Model):
     @property
     def client(self) -> Any:
         """The official client, its own retries off."""
+        return self._opened()
+
+    def _opened(self) -> Any:
         if self._client is None:
             key, token = (self._keys.get(name) for name in _KEYS)
             self._client = self._anthropic.AsyncAnthropic(

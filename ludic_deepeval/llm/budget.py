@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.client import Completion, Request
-from ludic_deepeval.llm.tokens import most_tokens
+from ludic_deepeval.llm.tokens import TEMPLATE, most_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def preview(requests: Sequence[Request]) -> Preview:
 
 def read_at_most(request: Request) -> int:
     """The most tokens that a request has a model read."""
-    return most_tokens(request.system, request.prompt, request.schema_text)
+    return TEMPLATE + most_tokens(request.system, request.prompt, request.schema_text)
 
 
 class Meter:

@@ -8,10 +8,9 @@ from ludic_deepeval.errors import ModelError
 from ludic_deepeval.llm.client import CONNECT, TIMEOUT, Completion, Model, Request, Stop
 from ludic_deepeval.llm.retry import Retry
 from ludic_deepeval.llm.servers import Server, client_module, client_version, shown_url, whole_number
-from ludic_deepeval.llm.tokens import least_tokens, most_tokens
+from ludic_deepeval.llm.tokens import TEMPLATE, least_tokens, most_tokens
 
 _SMALLEST: Final = 4096
-_TEMPLATE: Final = 64  # what a chat template adds
 _STOPS: Final[dict[str, Stop]] = {"stop": "end", "length": "length"}
 
 
@@ -116,7 +115,7 @@ class OllamaModel(Model):
 
     async def _context_for(self, request: Request, client: Any) -> int:
         """The context to ask for; refuse a prompt that cannot fit into the model's."""
-        need = most_tokens(request.system, request.prompt) + _TEMPLATE + request.max_tokens
+        need = most_tokens(request.system, request.prompt) + TEMPLATE + request.max_tokens
         async with self._asking:
             if self._most is None:
                 shown = await self._asked(client.show, model=self._model)

@@ -47,7 +47,8 @@ class Retry:
         """
         if failure.kind not in _PASSING or (failure.kind == "unreachable" and tries == 1):
             return None
-        if tries >= (self.attempts_timed_out if failure.kind == "timed-out" else self.attempts):
+        most = min(self.attempts, self.attempts_timed_out) if failure.kind == "timed-out" else self.attempts
+        if tries >= most:
             return None
         asked = failure.retry_after or 0.0
         if asked > self.patience:

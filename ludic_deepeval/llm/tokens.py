@@ -5,6 +5,7 @@ from typing import Final
 from ludic_deepeval.text import word_count
 
 _PLAIN_CHARACTERS: Final = 3  # English prose has 4 to 4.5 to a token, JSON about 3
+TEMPLATE: Final = 64  # what a chat template adds to a request
 _OTHER_TOKENS: Final = 1.5  # a Chinese character is 0.6 to 1.5 tokens, an accented letter at most 1
 
 
