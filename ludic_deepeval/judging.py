@@ -92,7 +92,7 @@ def _without_the_meant(findings: list[Finding], marks: tuple[Intentional, ...]) 
     unused = list(marks)
     told = []
     for finding in findings:
-        of_this = [mark for mark in marks if mark.means(finding.code, finding.quote, finding.against)]
+        of_this = [mark for mark in marks if mark.means(finding.code, finding.quote)]
         unused = [mark for mark in unused if mark not in of_this]
         told.append(_meant(finding, of_this[0]) if of_this and finding.status == "open" else finding)
     for mark in unused:

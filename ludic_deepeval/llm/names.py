@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.llm.client import TIMEOUT, Model
 from ludic_deepeval.llm.retry import Retry
-from ludic_deepeval.policy import settings_in
+from ludic_deepeval.policy import find_table
 
 Provider: TypeAlias = Literal["ollama", "anthropic", "openai", "deepeval", "recorded"]
 PROVIDERS: Final[tuple[Provider, ...]] = get_args(Provider)
@@ -72,18 +72,12 @@ def choose_name(given: str | None = None, *, start: Path | None = None) -> Model
         return parse_name(given)
     if from_environment := os.environ.get(VARIABLE):
         return parse_name(from_environment, source=f"${VARIABLE}")
-    here = (start or Path()).absolute()
-    for folder in (here, *here.parents):
-        if found := settings_in(folder):
-            table, path = found
-            if "model" not in table:
-                break
-            if not isinstance(table["model"], str):
-                raise InputError(
-                    path, f"found {shown(table['model'])}", where="tool.ludic.model", allowed=_EXAMPLES
-                )
-            return parse_name(table["model"], source=f"{path}: tool.ludic.model")
-    return parse_name(DEFAULT)
+    table, path = find_table((start or Path()).absolute())
+    if "model" not in table:
+        return parse_name(DEFAULT)
+    if not isinstance(table["model"], str):
+        raise InputError(path, f"found {shown(table['model'])}", where="tool.ludic.model", allowed=_EXAMPLES)
+    return parse_name(table["model"], source=f"{path}: tool.ludic.model")
 
 
 def open_model(
