@@ -25,7 +25,9 @@ _CAVEATS: Final = {
     "submission": f"uncalibrated for texts under about {UNCALIBRATED_WORDS} words",
 }
 _ONE_SHOT: Final = frozenset({"one-shot", "submission"})
-_OWN_TABLES: Final = frozenset({"sources", "baseline"})  # settings of others that stand in the same table
+_OWN_TABLES: Final = frozenset(
+    {"sources", "baseline", "model"}
+)  # settings of others that stand in the same table
 
 
 def _fraction(text: str) -> Fraction:
