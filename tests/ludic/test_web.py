@@ -28,8 +28,10 @@ from ludic_deepeval.web.opening import open_session
 from ludic_deepeval.web.questions import SECTIONS as ASKED
 from ludic_deepeval.web.server import MAX_BODY, PageServer
 from ludic_deepeval.web.session import Session, StaleMarksError
+from ludic_deepeval.web.verdict import sift
 
 Run = Callable[..., Any]
+BACKSTORIES = Path(__file__).parents[2] / "test_cases" / "backstories"
 
 
 def story(folder: Path, text: str, name: str = "tale.md") -> Path:
@@ -290,6 +292,18 @@ def test_saving_writes_what_ludic_lock_would_and_ludic_check_agrees(tale: Path, 
         {"id": "he-comes", "text": "he comes", "tier": 1, "npc": "odo-marsh", "quote": ["he signs them late"]}
     ]
     assert not again.dirty
+
+
+@pytest.mark.parametrize(
+    "lockfile",
+    sorted(set(BACKSTORIES.glob("*.ledger.json")) - set(BACKSTORIES.glob("*.second.ledger.json"))),
+    ids=lambda path: path.stem,
+)
+def test_what_a_lockfile_holds_goes_through_the_page_unchanged(lockfile: Path) -> None:
+    tale = read_story(lockfile.with_name(lockfile.name.replace(".ledger.json", ".md")))
+    sifted = sift(open_session(tale.path).sheet, tale)
+    assert sifted.troubles == ()
+    assert sifted.ledger == load_lockfile(lockfile).ledger
 
 
 def test_nothing_is_saved_while_a_mark_is_wrong(tale: Path) -> None:
