@@ -106,11 +106,17 @@ def _heading(result: CheckResult) -> str:
         for story in result.stories
     )
     parts = []
+    alone = len(result.stories) == 1
     if short:
-        parts.append(f"{short} of {total} {'falls' if short == 1 else 'fall'} short")
+        parts.append(
+            "the story falls short"
+            if alone
+            else f"{short} of {total} {'falls' if short == 1 else 'fall'} short"
+        )
     if apart:
         of = "" if short else f" of {total}"
-        parts.append(f"{apart}{of} {'is' if apart == 1 else 'are'} not read or not scored")
+        who = "the story is" if alone else f"{apart}{of} {'is' if apart == 1 else 'are'}"
+        parts.append(f"{who} not read or not scored")
     if result.errors:
         parts.append(f"{counted(len(result.errors), 'file', 'files')} cannot be used")
     if parts:

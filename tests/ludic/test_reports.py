@@ -657,6 +657,25 @@ def test_markdown_says_the_verdict_what_is_the_matter_and_the_smallest_fix(
     assert "\n- one more urgent thread\n" in demo
 
 
+@pytest.mark.parametrize(
+    ("told", "heading"),
+    [
+        (result(story(finding())), "the story falls short"),
+        (result(story(state="unread")), "the story is not read or not scored"),
+        (result(story(state="unread"), allow=True), "no story falls short"),
+        (
+            result(*[story(state="unread")] * 2, story(holds=True)),
+            "2 of 3 stories are not read or not scored",
+        ),
+        (result(*[story(finding())] * 2), "2 of 2 stories fall short"),
+        (result(story(holds=True)), "every story is as it should be"),
+        (result(errors=(InputError("a.md", "bad"),)), "1 file cannot be used"),
+    ],
+)
+def test_markdown_begins_with_the_verdict(told: CheckResult, heading: str) -> None:
+    assert check_markdown(told).splitlines()[0] == f"## ludic: {heading}"
+
+
 def test_markdown_folds_stories_that_hold_away(corpus: Path) -> None:
     held = story(finding(severity="warning", code="no-goal", message="pursues nothing"), holds=True)
     text = check_markdown(result(held))
