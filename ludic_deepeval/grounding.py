@@ -38,6 +38,15 @@ _MOST_DROPPED: Final = 4000
 Item = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Unquoted:
+    """Where in a reading an item stands whose quotes were not found, and what was wrong with them."""
+
+    list: ListName
+    index: int
+    reason: str
+
+
 @dataclass(frozen=True)
 class Grounded:
     """What of a model's reading rests on the prose.
@@ -46,19 +55,22 @@ class Grounded:
         ledger: The items whose quotes were found, with their offsets.
         ungrounded: The others, each with its reason.
         repairs: What had to be changed for the items to fit together, a line each.
+        unquoted: The items that failed by their quotes alone; asking again may help.
     """
 
     ledger: FactLedger
     ungrounded: tuple[Ungrounded, ...]
     repairs: tuple[str, ...] = ()
+    unquoted: tuple[Unquoted, ...] = ()
 
 
-def ground(said: dict[str, Any], prose: Prose) -> Grounded:
+def ground(said: dict[str, Any], prose: Prose, within: tuple[int, int] | None = None) -> Grounded:
     """Find the quotes of a model's reading in the prose.
 
     Args:
         said: A ledger as a model fills it in (`ludic schema --for notary`): quotes without offsets.
         prose: What it read.
+        within: The part of the body that it was shown; a quote is looked for there first.
 
     Returns:
         The grounded ledger. Never raises over what a model wrote: an item of a wrong shape is set apart like one without
@@ -66,13 +78,16 @@ def ground(said: dict[str, Any], prose: Prose) -> Grounded:
     """
     repairs: list[str] = []
     dropped: list[Ungrounded] = []
+    unquoted: list[Unquoted] = []
     kept: dict[ListName, list[Item]] = {}
     for name in LISTS:
         kept[name] = []
         taken: set[str] = set()
         for number, raw in enumerate(_list_of(said.get(name))):
-            item, reason = _grounded(name, raw, prose)
+            item, reason = _grounded(name, raw, prose, within)
             if item is None or len(kept[name]) >= MAX_ITEMS:
+                if item is None and isinstance(raw, dict):
+                    unquoted.append(Unquoted(name, number, reason))
                 dropped.append(_aside(name, raw, reason or f"more than {MAX_ITEMS} {name}"))
                 continue
             item["id"] = _free_id(item.get("id"), f"{name.rstrip('s')}-{number + 1}", taken)
@@ -89,7 +104,7 @@ def ground(said: dict[str, Any], prose: Prose) -> Grounded:
             **kept,
         }
     )
-    return Grounded(ledger, tuple(dropped[:_MOST_DROPPED]), tuple(repairs))
+    return Grounded(ledger, tuple(dropped[:_MOST_DROPPED]), tuple(repairs), tuple(unquoted))
 
 
 def _protagonist(value: object) -> str:
@@ -100,7 +115,9 @@ def _list_of(value: object) -> list[Any]:
     return value[: MAX_ITEMS * 2] if isinstance(value, list) else []
 
 
-def _grounded(name: ListName, raw: object, prose: Prose) -> tuple[Item | None, str]:
+def _grounded(
+    name: ListName, raw: object, prose: Prose, within: tuple[int, int] | None
+) -> tuple[Item | None, str]:
     """An item with the quotes that were found, or None and why."""
     if not isinstance(raw, dict):
         return None, f"found {shown(raw)} where an item should be"
@@ -111,7 +128,7 @@ def _grounded(name: ListName, raw: object, prose: Prose) -> tuple[Item | None, s
     for quote in quotes[:_MOST_QUOTES]:
         problem = _problem(name, raw, quote, prose)
         if problem is None:
-            start, end = prose.find(quote)[0]
+            start, end = _place(prose.find(quote), within)
             found.append({"quote": prose.body[start:end], "start": start, "end": end})
         else:
             problems.append(problem)
@@ -121,6 +138,14 @@ def _grounded(name: ListName, raw: object, prose: Prose) -> tuple[Item | None, s
     if name == "mysteries":
         item["text"] = found[0]["quote"]
     return item, ""
+
+
+def _place(places: list[tuple[int, int]], within: tuple[int, int] | None) -> tuple[int, int]:
+    """The first place of a quote in the part that was shown, else the first in the story."""
+    if within is not None:
+        inside = [(start, end) for start, end in places if within[0] <= start and end <= within[1]]
+        places = inside or places
+    return places[0]
 
 
 def _quote_in(part: object) -> str | None:

@@ -58,7 +58,7 @@ def require_profile(profile: str | None) -> None:
         raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(PROFILES))
 
 
-def run_check(  # noqa: PLR0913  # as many as the command has options
+def run_check(  # noqa: PLR0913  # one argument an option of the command
     paths: list[Path],
     *,
     as_json: bool = False,
@@ -70,11 +70,14 @@ def run_check(  # noqa: PLR0913  # as many as the command has options
     prune: bool = False,
     format_name: str | None = None,
     reports: Sequence[str] = (),
+    changed: bool = False,
+    base: str | None = None,
 ) -> int:
     """Judge stories, say what was found, and return the exit code: what `ludic check` does."""
     from ludic_deepeval.check import check_stories  # noqa: PLC0415
 
     require_profile(profile)
+    _require_one_way(paths, changed=changed, base=base, write=write)
     asked: Sequence[tuple[str, Path | None]] = [("json" if as_json else "text", None)]
     if format_name or reports:
         from ludic_deepeval.report.formats import targets  # noqa: PLC0415
@@ -83,12 +86,20 @@ def run_check(  # noqa: PLR0913  # as many as the command has options
             raise InputError("--json", f"beside --format {clean(str(format_name))}", allowed="one of them")
         asked = targets("json" if as_json else format_name, reports)
     paths = [_with_slashes(path) for path in paths]
-    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
     known = _baseline_of(paths, baseline)
+    since = ""
+    if changed:
+        from ludic_deepeval.changed import changed_stories  # noqa: PLC0415
+
+        found = changed_stories(paths, base, also=known)
+        paths, since = list(found.stories), found.base
+    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
     if known is not None or write or prune:
         result = _against(result, known, write=write, prune=prune)
     for name, file in asked:
-        if file is None:
+        if file is None and name == "text" and changed and not paths:
+            say(f"no story to check: none has changed since {clean(since)}")
+        elif file is None:
             _show(result, name, quiet=quiet)
     for error in result.errors:
         complain(error)
@@ -133,13 +144,23 @@ def _written(result: "CheckResult", name: str, file: Path) -> int:
     return 0
 
 
+def _require_one_way(paths: list[Path], *, changed: bool, base: str | None, write: bool) -> None:
+    """Refuse calls that do not say, or say twice, which stories are meant."""
+    if not paths and not changed:
+        raise InputError("check", "no PATH given", allowed="stories or folders of stories, or --changed")
+    if base is not None and not changed:
+        raise InputError("--base", "says what --changed compares with", allowed="--changed --base REF")
+    if changed and write:
+        raise InputError("--write-baseline", "not with --changed", allowed="a check of all stories")
+
+
 def _baseline_of(paths: list[Path], given: Path | None) -> Path | None:
     """The baseline that was asked for, else the one that the settings name."""
     if given is not None:
         return given
     from ludic_deepeval.policy import find_table  # noqa: PLC0415
 
-    start = paths[0].absolute()
+    start = (paths or [Path()])[0].absolute()
     table, _ = find_table(start if start.is_dir() else start.parent)
     if "baseline" not in table:
         return None

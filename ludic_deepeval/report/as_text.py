@@ -56,12 +56,13 @@ def check_text(result: CheckResult, *, paint: Paint = plain, quiet: bool = False
     """
     for story in result.stories:
         if not (quiet and story.holds):
-            yield from _story(story, paint)
+            yield from story_text(story, paint)
             yield ""
     yield paint(summary_text(result), "green" if result.exit_code == 0 else "red")
 
 
-def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
+def story_text(story: StoryResult, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of one story in `ludic check`."""
     path = paint(clean(story.path.as_posix(), limit=400), "bold")
     if not isinstance(story.outcome, Scored):
         yield f"{path}: {paint(clean(story.outcome.reason, limit=600), 'yellow')}"
@@ -95,9 +96,7 @@ def verdict_words(card: ScoreCard) -> str:
     """How a story plays, in a writer's words."""
     if isinstance(card.quadrant, Unscored):
         return "no verdict"
-    return _VERDICT[card.quadrant] + (
-        " (uncalibrated profile: cosy)" if card.policy.profile == "cosy" else ""
-    )
+    return _VERDICT[card.quadrant] + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
 
 
 def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:

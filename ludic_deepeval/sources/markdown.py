@@ -195,7 +195,7 @@ def _nearest(name: str, known: list[str]) -> str | None:
 def _log_beside(name: str, path: Path) -> Any:
     """Read a background log kept in a file of its own, in the story's folder or below it."""
     target = path.parent / name
-    inside = target.resolve().is_relative_to(path.parent.resolve())
+    inside = "\0" not in name and target.resolve().is_relative_to(path.parent.resolve())
     if not inside or target.suffix not in {".yaml", ".yml", ".json"}:
         raise InputError(
             path,
@@ -237,20 +237,23 @@ def find_stories(paths: list[Path]) -> list[Path]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if (
-            hidden
-            or path.suffix.lower() not in SUFFIXES
-            or path.stem.lower() in _SKIPPED_NAMES
-            or path.name.startswith("_")
-            or not path.is_file()
-        ):
-            continue
-        if not path.resolve().is_relative_to(folder.resolve()):
-            continue  # a link out of the folder
-        if _has_prose(path):
-            yield path
+    return (path for path in folder.rglob("*") if is_story_of(folder, path))
+
+
+def is_story_of(folder: Path, path: Path) -> bool:
+    """Whether `find_stories` finds a file when it is given a folder that the file lies in."""
+    hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+    if (
+        hidden
+        or path.suffix.lower() not in SUFFIXES
+        or path.stem.lower() in _SKIPPED_NAMES
+        or path.name.startswith("_")
+        or not path.is_file()
+    ):
+        return False
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return False  # a link out of the folder
+    return _has_prose(path)
 
 
 def _has_prose(path: Path) -> bool:
