@@ -49,7 +49,7 @@ def check_markdown(result: CheckResult, *, limit: int = LIMIT) -> str:
         result: What was found.
         limit: How many characters there may be; at least 4,000.
     """
-    head = f"## ludic: {_heading(result)}\n\n{summary_text(result)}.\n\n"
+    head = f"## ludic: {_heading(result)}\n\n{f'{summary_text(result)}.' if result.stories else ''}\n\n"
     room = limit - len(head) - _FRAME
     rows, room, rows_cut = _fitting(
         [_Block(_row(story)) for story in result.stories], min(room, limit // 4), room
@@ -119,8 +119,8 @@ def _heading(result: CheckResult) -> str:
         parts.append(f"{who} not read or not scored")
     if result.errors:
         parts.append(f"{counted(len(result.errors), 'file', 'files')} cannot be used")
-    if parts:
-        return ", ".join(parts)
+    if parts or not result.stories:
+        return ", ".join(parts) or "no story to check"
     return (
         "every story is as it should be"
         if all(story.holds for story in result.stories)
