@@ -63,12 +63,13 @@ def _tell_apart(suite: ET.Element) -> None:
 
 def _story(suite: ET.Element, story: StoryResult, *, let_through: bool) -> None:
     case = _case(suite, story.path, story.id)
+    known: dict[str, object] = {"path": story.path.as_posix()}
     if isinstance(story.outcome, Scored):
         measured = figures(story.outcome.value)
-        properties = ET.SubElement(case, "properties")
-        for name in _FIGURES:
-            if measured[name] is not None:
-                ET.SubElement(properties, "property", name=name, value=_figure(measured[name]))
+        known |= {name: measured[name] for name in _FIGURES if measured[name] is not None}
+    properties = ET.SubElement(case, "properties")
+    for name, value in known.items():
+        ET.SubElement(properties, "property", name=name, value=_figure(value))
     told = legal("\n".join(line.removeprefix("  ") for one in story.findings for line in finding_text(one)))
     if story.holds:
         _out(case, told)
@@ -98,4 +99,4 @@ def _out(case: ET.Element, told: str) -> None:
 
 
 def _figure(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return legal(f"{value:.6g}" if isinstance(value, float) else str(value))

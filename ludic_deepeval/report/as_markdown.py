@@ -49,7 +49,7 @@ def check_markdown(result: CheckResult, *, limit: int = LIMIT) -> str:
         result: What was found.
         limit: How many characters there may be; at least 4,000.
     """
-    head = f"## ludic: {_heading(result)}\n\n{summary_text(result)}.\n\n"
+    head = f"## ludic: {_heading(result)}\n\n{f'{summary_text(result)}.' if result.stories else ''}\n\n"
     room = limit - len(head) - _FRAME
     rows, room, rows_cut = _fitting(
         [_Block(_row(story)) for story in result.stories], min(room, limit // 4), room
@@ -106,15 +106,21 @@ def _heading(result: CheckResult) -> str:
         for story in result.stories
     )
     parts = []
+    alone = len(result.stories) == 1
     if short:
-        parts.append(f"{short} of {total} {'falls' if short == 1 else 'fall'} short")
+        parts.append(
+            "the story falls short"
+            if alone
+            else f"{short} of {total} {'falls' if short == 1 else 'fall'} short"
+        )
     if apart:
         of = "" if short else f" of {total}"
-        parts.append(f"{apart}{of} {'is' if apart == 1 else 'are'} not read or not scored")
+        who = "the story is" if alone else f"{apart}{of} {'is' if apart == 1 else 'are'}"
+        parts.append(f"{who} not read or not scored")
     if result.errors:
         parts.append(f"{counted(len(result.errors), 'file', 'files')} cannot be used")
-    if parts:
-        return ", ".join(parts)
+    if parts or not result.stories:
+        return ", ".join(parts) or "no story to check"
     return (
         "every story is as it should be"
         if all(story.holds for story in result.stories)

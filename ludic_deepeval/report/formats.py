@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -51,8 +50,9 @@ def _markdown(result: CheckResult) -> str:
 
 
 def _html(result: CheckResult) -> str:
-    page: str = import_module("ludic_deepeval.report.as_html").check_html(within(result, Path.cwd()))
-    return page
+    from ludic_deepeval.report.as_html import check_html  # noqa: PLC0415
+
+    return check_html(within(result, Path.cwd()))
 
 
 # Each imports its module when it is called for: a check in one format loads no other.
