@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ludic_deepeval.bible import Bible
 
 State: TypeAlias = Literal["read", "unread", "unscored"]
+MoveMarks: TypeAlias = Callable[[Lockfile, Story], Lockfile | None]
+"""Makes of a stale lockfile one that fits the story, or none."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +183,12 @@ class Checker:
         card = score_ledger(ledger, self.policy_for(story), names=names)
         return Reading(ledger, card, check_consistency(ledger, bible), names)
 
-    def check(self, path: Path) -> StoryResult:
+    def check(self, path: Path, *, move_marks: MoveMarks | None = None) -> StoryResult:
         """Judge one story.
+
+        Args:
+            path: Its file.
+            move_marks: Judge a story that was edited by what this makes of its lockfile; by default it is unread.
 
         Raises:
             InputError: The story, its lockfile or its bible cannot be used.
@@ -215,8 +221,13 @@ class Checker:
         try:
             verify(lock, story.prose, story.lockfile)
         except StaleError:
-            why = Unscored("unread", f"changed since it was read. Move its marks along: ludic relock {path}")
-            return result("unread", why, [placer.at(0, "stale", why.reason)], why)
+            moved = move_marks(lock, story) if move_marks else None
+            if moved is None:
+                why = Unscored(
+                    "unread", f"changed since it was read. Move its marks along: ludic relock {path}"
+                )
+                return result("unread", why, [placer.at(0, "stale", why.reason)], why)
+            lock = moved
         placer = Placer(story.prose, lock.ledger)
         aside = list(of_lock(lock, placer, story.prose))
         if _sheet_changed(story, lock):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ludic_deepeval import cli_table
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(bible_app, name="bible")
+cli_table.register(app)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[str | None, typer.Option(help="campaign, one-shot or cosy; by default the story's own.")]
@@ -44,7 +46,7 @@ def demo() -> None:
     for line in check_text(check_stories([folder]), paint=painter()):
         say(line)
     say(
-        f"\nThe stories are in {folder}. Your own:  ludic annotate my-story.md   then   ludic lock my-story.md   then   ludic check my-story.md"
+        f"\nThe stories are in {folder}. Your own:  ludic annotate --web my-story.md   then   ludic check my-story.md"
     )
 
 
@@ -66,6 +68,20 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         bool, typer.Option("--write-baseline", help="Write what is found now into the baseline.")
     ] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Take out of the baseline what is mended.")] = False,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text (the default), json, sarif, junit, github, markdown or html.",
+        ),
+    ] = None,
+    reports: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--report", metavar="FORMAT=PATH", help="Also write this format to a file; may be repeated."
+        ),
+    ] = None,
     changed: Annotated[
         bool,
         typer.Option(
@@ -88,6 +104,8 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
             baseline=baseline,
             write=write_baseline,
             prune=prune,
+            format_name=format_name,
+            reports=reports or (),
             changed=changed,
             base=base,
         )
@@ -157,8 +175,23 @@ def advise(paths: Files, as_json: AsJson = False, profile: Profile = None) -> No
 def annotate(
     file: File,
     force: Annotated[bool, typer.Option("--force", help="Write over a mark sheet that is there.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Mark the story in the browser instead.")] = False,
+    second: Annotated[
+        bool,
+        typer.Option("--second", help="With --web: a second reader, who sees none of the first one's marks."),
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="With --web: only print the address.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="With --web: the port; by default any that is free.")
+    ] = 0,
 ) -> None:
     """Write a mark sheet beside a story: quotes and plain questions, and candidates found in the text. No AI."""
+    if web:
+        from ludic_deepeval.web.command import annotate_in_browser
+
+        raise typer.Exit(annotate_in_browser(file, second=second, port=port, open_browser=not no_open))
+    if second or no_open or port:
+        raise InputError("ludic annotate", "--second, --no-open or --port without --web", hint="add --web")
     from ludic_deepeval.files import write_atomic
     from ludic_deepeval.lockfile import load_lockfile
     from ludic_deepeval.marks import write_sheet

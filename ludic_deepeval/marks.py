@@ -7,6 +7,7 @@ ledger's, with `quote` where the ledger has evidence, names where it has ids, an
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from ludic_deepeval.candidates import Candidate, find_candidates
@@ -42,17 +43,22 @@ _UNPRINTABLE: Final = re.compile(
 )  # JSON leaves them, YAML bars them
 
 
-def lock_story(story: Story) -> Lockfile:
+def lock_story(story: Story, sheet: Path | None = None) -> Lockfile:
     """Turn the mark sheet beside a story into a lockfile, which remembers the sheet's hash.
+
+    Args:
+        story: The story.
+        sheet: Where the sheet lies, if it is not the story's own but a second reader's.
 
     Raises:
         InputError: No sheet, or one that `lock_sheet` refuses.
     """
-    if not story.sheet.exists():
+    sheet = sheet or story.sheet
+    if not sheet.exists():
         hint = f"run first: ludic annotate {story.path}"
-        raise InputError(story.path, "no mark sheet beside it", allowed=story.sheet.name, hint=hint)
-    text = decode(read_bytes(story.sheet, limit=MAX_YAML_BYTES), story.sheet)
-    made = lock_sheet(load_yaml(text, story.sheet), story, story.sheet)
+        raise InputError(story.path, "no mark sheet beside it", allowed=sheet.name, hint=hint)
+    text = decode(read_bytes(sheet, limit=MAX_YAML_BYTES), sheet)
+    made = lock_sheet(load_yaml(text, sheet), story, sheet)
     notary = made.notary.model_copy(update={"options": {"sheet_sha256": sheet_digest(text)}})
     return made.model_copy(update={"notary": notary})
 

@@ -4,8 +4,8 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Final
 
 from ludic_deepeval.errors import InputError, LudicError, clean
@@ -68,6 +68,8 @@ def run_check(  # noqa: PLR0913  # one argument an option of the command
     baseline: Path | None = None,
     write: bool = False,
     prune: bool = False,
+    format_name: str | None = None,
+    reports: Sequence[str] = (),
     changed: bool = False,
     base: str | None = None,
 ) -> int:
@@ -76,6 +78,14 @@ def run_check(  # noqa: PLR0913  # one argument an option of the command
 
     require_profile(profile)
     _require_one_way(paths, changed=changed, base=base, write=write)
+    asked: Sequence[tuple[str, Path | None]] = [("json" if as_json else "text", None)]
+    if format_name or reports:
+        from ludic_deepeval.report.formats import targets  # noqa: PLC0415
+
+        if as_json and format_name not in {None, "json"}:
+            raise InputError("--json", f"beside --format {clean(str(format_name))}", allowed="one of them")
+        asked = targets("json" if as_json else format_name, reports)
+    paths = [_with_slashes(path) for path in paths]
     known = _baseline_of(paths, baseline)
     since = ""
     if changed:
@@ -86,20 +96,52 @@ def run_check(  # noqa: PLR0913  # one argument an option of the command
     result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
     if known is not None or write or prune:
         result = _against(result, known, write=write, prune=prune)
-    if as_json:
-        from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
+    for name, file in asked:
+        if file is None and name == "text" and changed and not paths:
+            say(f"no story to check: none has changed since {clean(since)}")
+        elif file is None:
+            _show(result, name, quiet=quiet)
+    for error in result.errors:
+        complain(error)
+    return max([result.exit_code, *(_written(result, name, file) for name, file in asked if file)])
 
-        print_json(check_json(result))
-    elif changed and not paths:
-        say(f"no story to check: none has changed since {clean(since)}")
-    else:
+
+def _with_slashes(path: Path) -> Path:
+    """A path written as on Windows, where no file has that name: lists of files travel between machines."""
+    if os.sep == "\\" or "\\" not in str(path) or path.exists():
+        return path
+    return Path(PureWindowsPath(path).as_posix())
+
+
+def _show(result: "CheckResult", name: str, *, quiet: bool) -> None:
+    """Print a report on standard output."""
+    if name == "text":
         from ludic_deepeval.report.as_text import check_text  # noqa: PLC0415
 
         for line in check_text(result, paint=painter(), quiet=quiet):
             say(line)
-    for error in result.errors:
+    elif name == "json":
+        from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
+
+        print_json(check_json(result))
+    else:
+        from ludic_deepeval.report.formats import FORMATS  # noqa: PLC0415
+
+        if isinstance(sys.stdout, io.TextIOWrapper):  # programs read these, and as UTF-8
+            sys.stdout.reconfigure(encoding="utf-8")
+        sys.stdout.write(FORMATS[name](result))
+
+
+def _written(result: "CheckResult", name: str, file: Path) -> int:
+    """Write a report to its file; 2 when that is not possible, which stops no other."""
+    from ludic_deepeval.report.formats import write_report  # noqa: PLC0415
+
+    try:
+        write_report(result, name, file)
+    except InputError as error:
         complain(error)
-    return result.exit_code
+        return 2
+    return 0
 
 
 def _require_one_way(paths: list[Path], *, changed: bool, base: str | None, write: bool) -> None:
