@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ludic_deepeval import cli_table
+from ludic_deepeval.cli_judge import judge
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
 
@@ -26,9 +27,12 @@ app = typer.Typer(
 bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(bible_app, name="bible")
 cli_table.register(app)
+app.command()(judge)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Profile = Annotated[str | None, typer.Option(help="campaign, one-shot or cosy; by default the story's own.")]
+Profile = Annotated[
+    str | None, typer.Option(help="campaign, one-shot, cosy or submission; by default the story's own.")
+]
 Files = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A story.")]
 

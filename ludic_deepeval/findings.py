@@ -114,10 +114,12 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
     """Warnings where the gate is missed, with what is missing; notes where a mark looks doubtful."""
     policy = card.policy
     lpi_low = not isinstance(card.lpi, Unscored) and card.lpi < policy.lpi_gate
+    gates = policy.lpi_threshold > 0  # else a low LPI only says what could be added
     pcv_low = not isinstance(card.pcv, Unscored) and card.pcv < policy.pcv_threshold
     if lpi_low and not isinstance(card.lpi, Unscored):
         value, gate = decimal(card.lpi, policy.lpi_gate), decimal(policy.lpi_gate, policy.lpi_gate)
-        yield placer.at(0, "few-hooks", f"too little is left open to play (LPI {value}, needs {gate})")
+        if gates:
+            yield placer.at(0, "few-hooks", f"too little is left open to play (LPI {value}, needs {gate})")
         yield from _missing(card, placer, ledger)
     if pcv_low and not isinstance(card.pcv, Unscored):
         value, gate = (

@@ -16,9 +16,15 @@ from ludic_deepeval.codes import CODES, GROUPS, SEVERITIES, Severity
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import decode, read_bytes
 
-Profile: TypeAlias = Literal["campaign", "one-shot", "cosy"]
 FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that has settings decides
-PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy")
+Profile: TypeAlias = Literal["campaign", "one-shot", "cosy", "submission"]
+PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy", "submission")
+UNCALIBRATED_WORDS: Final = 150  # below so many, what `submission` says is a guess
+_CAVEATS: Final = {
+    "cosy": "uncalibrated profile: cosy",
+    "submission": f"uncalibrated for texts under about {UNCALIBRATED_WORDS} words",
+}
+_ONE_SHOT: Final = frozenset({"one-shot", "submission"})
 _OWN_TABLES: Final = frozenset({"sources", "baseline"})  # settings of others that stand in the same table
 
 
@@ -31,8 +37,9 @@ class Policy:
     """The numbers that a verdict depends on.
 
     Attributes:
-        profile: `campaign` (the default), `one-shot` (gate at PCV 100), or `cosy` (§5.10: campaign's numbers with
-            reinterpreted dimensions; nobody has calibrated them, and reports say so).
+        profile: `campaign` (the default), `one-shot` (gate at PCV 100), `cosy` (§5.10: campaign's numbers with
+            reinterpreted dimensions), or `submission` (§6.4: a player's short text, gate at PCV 100 alone). Nobody has
+            calibrated the last two, and reports say so.
         weights: ω of RTN, MV, UCR, TH in Eq 1; they sum to 1.
         tau: Reactivity of an open hook of tier 1, 2, 3 (§3.4), each in [0, 1].
         node_share: The share of active people in RTN (Eq 2); open hooks have the rest.
@@ -47,7 +54,7 @@ class Policy:
         full_events: Events of a band that count in full.
         further_share: The share of every further one.
         lpi_gate: The least LPI that passes.
-        pcv_gate: The least PCV that passes; None takes the profile's (150, one-shot 100).
+        pcv_gate: The least PCV that passes; None takes the profile's (150, one-shot and submission 100).
         campaign_tier: The least PCV of a campaign character.
         one_shot_tier: The least PCV of a one-shot character.
         fail_on: Findings that fail a check beside the errors: codes, or `gate`, `mysteries`, `warnings` for several.
@@ -133,7 +140,17 @@ class Policy:
         """The least PCV that passes the gate under this profile."""
         if self.pcv_gate is not None:
             return self.pcv_gate
-        return self.one_shot_tier if self.profile == "one-shot" else self.campaign_tier
+        return self.one_shot_tier if self.profile in _ONE_SHOT else self.campaign_tier
+
+    @property
+    def lpi_threshold(self) -> Fraction:
+        """The least LPI that passes the gate under this profile; 0 for `submission`, which §6.4 gates by PCV alone."""
+        return Fraction(0) if self.profile == "submission" else self.lpi_gate
+
+    @property
+    def caveat(self) -> str:
+        """What a report says beside a verdict under a profile that nobody has calibrated; else empty."""
+        return _CAVEATS.get(self.profile, "")
 
     def with_profile(self, profile: str | None) -> "Policy":
         """Return the same policy under another profile (None: unchanged)."""

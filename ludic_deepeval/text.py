@@ -17,6 +17,7 @@ from ludic_deepeval.errors import InputError
 
 MIN_QUOTE_WORDS: Final = 3
 MAX_QUOTE_WORDS: Final = 25
+MAX_MARKS: Final = 30
 
 # Ideographs, kana and hangul are written without spaces between words; white space between them means nothing.
 _HAN: Final = (
@@ -160,6 +161,19 @@ def words(text: str) -> list[re.Match[str]]:
     return list(_word(text).finditer(text))
 
 
+def has_pile(text: str) -> bool:
+    """Whether more than 30 combining marks stand in a row: Unicode's Stream-Safe limit (UAX #15).
+
+    Putting a longer pile into NFC takes time that grows with its square; no language needs one.
+    """
+    runs = _pattern(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}").finditer(text)
+    return any(
+        len(pile) > MAX_MARKS
+        for run in runs
+        for pile in "".join(c if unicodedata.combining(c) else " " for c in run.group()).split()
+    )
+
+
 def han_share(text: str) -> tuple[int, int, int]:
     """Count the letters of a text by script: Latin, Han, any other."""
     if text.isascii():
@@ -238,16 +252,18 @@ class Prose:
     Args:
         raw: The decoded file.
         file: What to call it in errors.
+        front_matter: Whether it may begin with front matter; otherwise all of it is prose.
 
     Raises:
         InputError: Front matter that is opened and never closed.
     """
 
-    def __init__(self, raw: str, file: object = "text") -> None:
+    def __init__(self, raw: str, file: object = "text", *, front_matter: bool = True) -> None:
         self.raw = raw
         self.file = str(file)
         self._bom = 1 if raw.startswith("\ufeff") else 0
-        self.front_matter, start = _front_matter(raw, self._bom, self.file)
+        found = _front_matter(raw, self._bom, self.file) if front_matter else (None, self._bom)
+        self.front_matter, start = found
         text, origin = _normalise(raw[start:])
         lead = len(text) - len(text.lstrip())
         self.body = text.strip()
@@ -282,20 +298,24 @@ class Prose:
         prefix = self.raw[self._line_starts[low] : position]
         return Place(low + 1, len(prefix) + 1, len(prefix.encode("utf-16-le", "surrogatepass")) // 2 + 1)
 
-    def find(self, quote: str) -> list[tuple[int, int]]:
-        """Return the half-open body offsets of every place where the quote's exact words stand."""
+    def find(self, quote: str, *, tries: int | None = None) -> list[tuple[int, int]]:
+        """Return the half-open body offsets of every place where the quote's exact words stand (see `places`)."""
+        return list(self.places(quote, tries=tries))
+
+    def places(self, quote: str, *, tries: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield those places in order; with `tries`, look at no more places than so many that seem to be one."""
         wanted = folded(quote)
-        found: list[tuple[int, int]] = []
         if not wanted:
-            return found
+            return
         text, starts, ends = self.folded.text, self.folded.starts, self.folded.ends
         at = text.find(wanted)
-        while at >= 0:
+        looked = 0
+        while at >= 0 and (tries is None or looked < tries):
+            looked += 1
             stop = at + len(wanted)
             if _whole(text, at, stop) and not (_splits(starts, at) or _splits(starts, stop)):
-                found.append((starts[at], ends[stop - 1]))
+                yield starts[at], ends[stop - 1]
             at = text.find(wanted, at + 1)
-        return found
 
 
 def _splits(starts: "array[int]", cut: int) -> bool:

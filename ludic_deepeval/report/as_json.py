@@ -126,12 +126,13 @@ def _advice(story: StoryResult) -> dict[str, Any]:
         "path": story.path.as_posix(),
         "id": story.id,
         "passed": story.plays,
-        "fixes": [_fix(fix) for fix in story.fixes],
+        "fixes": [fix_json(fix) for fix in story.fixes],
         "unscored": _unscored(story),
     }
 
 
-def _fix(fix: "Fix") -> dict[str, Any]:
+def fix_json(fix: "Fix") -> dict[str, Any]:
+    """One smallest fix, and the scores that it gives."""
     changes = [
         {name: getattr(change, name) for name in ("kind", "target", "text", "value")}
         for change in fix.changes

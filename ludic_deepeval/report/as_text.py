@@ -96,9 +96,7 @@ def verdict_words(card: ScoreCard) -> str:
     """How a story plays, in a writer's words."""
     if isinstance(card.quadrant, Unscored):
         return "no verdict"
-    return _VERDICT[card.quadrant] + (
-        " (uncalibrated profile: cosy)" if card.policy.profile == "cosy" else ""
-    )
+    return _VERDICT[card.quadrant] + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
 
 
 def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:

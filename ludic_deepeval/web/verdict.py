@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 from ludic_deepeval.advice import cheapest_fixes
-from ludic_deepeval.check import Checker
+from ludic_deepeval.check import Checker, in_order
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.findings import Finding, Placer
-from ludic_deepeval.judging import Reading, judge
+from ludic_deepeval.judging import Reading, graded, judge
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.marks import SECTIONS, lock_sheet
 from ludic_deepeval.outcome import Unscored
@@ -149,8 +149,8 @@ def verdict(ledger: FactLedger, story: Story, checker: Checker) -> dict[str, Any
     story = replace(story, front=story.front.model_copy(update={"expect": None}))
     reading = checker.read_ledger(story, ledger)
     placer = Placer(story.prose, reading.ledger)
-    findings, _ = judge(story, reading, placer, checker.bible_for(story))
     card, policy = reading.card, reading.card.policy
+    findings = in_order(graded(judge(story, reading, placer, checker.bible_for(story)), policy))
     headline, *_ = score_text(card)  # its first line is the verdict in words
     return {
         "empty": False,

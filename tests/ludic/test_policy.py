@@ -52,7 +52,7 @@ def test_another_profile_keeps_every_other_number() -> None:
 
 
 def test_a_profile_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InputError, match="allowed: campaign or one-shot or cosy"):
+    with pytest.raises(InputError, match="allowed: campaign or one-shot or cosy or submission"):
         Policy().with_profile("epic")
 
 
@@ -270,9 +270,9 @@ def test_every_setting_can_be_written_with_hyphens_or_underscores(tmp_path: Path
         ('fail_on = ["gates"]', "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
         ("fail_on = [1]", "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
         ("fail_on = [[1]]", "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
-        ('profile = "epic"', "tool.ludic.profile", "campaign or one-shot or cosy"),
-        ("profile = 3", "tool.ludic.profile", "campaign or one-shot or cosy"),
-        ("profile = [1]", "tool.ludic.profile", "campaign or one-shot or cosy"),
+        ('profile = "epic"', "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
+        ("profile = 3", "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
+        ("profile = [1]", "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
         ("[weights]\nrtn = 1", "tool.ludic.weights", "a list of 4 numbers"),
     ],
 )
