@@ -211,6 +211,14 @@ def test_inputs_never_stand_in_the_text_of_a_script() -> None:
             assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"])
 
 
+def test_the_readmes_step_has_inputs_that_there_are() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [steps] = re.findall(r"```yaml\n(- uses:.*?)```", readme, re.DOTALL)
+    checkout, ours = yaml.safe_load(steps)
+    assert checkout["with"] == {"fetch-depth": 0}
+    assert set(ours["with"]) <= set(ACTION["inputs"])
+
+
 def test_every_input_is_used_and_described() -> None:
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     for name, described in ACTION["inputs"].items():
