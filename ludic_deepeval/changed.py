@@ -175,7 +175,7 @@ def _owners(path: Path, changed: frozenset[Path]) -> set[Path] | None:
             stem = path.name.removesuffix(ending)
             if stories := called(stem):
                 return stories
-            if stem.endswith(".second") and called(stem.removesuffix(".second")):
+            if called(stem.removesuffix(".second")):
                 return set()
     return None
 
@@ -248,11 +248,10 @@ def _front_matter(file: Path) -> dict[Any, Any]:
 
 
 def _log(file: Path, name: object, real: _Real) -> tuple[Path, ...]:
-    """A background log by the way it is named, and where that leads."""
+    """The file of a background log, if it has one of its own."""
     if not isinstance(name, str) or "\0" in name:
         return ()
-    target = file.parent / name
-    return (real(Path(os.path.normpath(target))), Path(os.path.realpath(target)))
+    return (real(Path(os.path.normpath(file.parent / name))),)
 
 
 def _bibles(reference: object, folder: Path) -> Iterator[Path]:

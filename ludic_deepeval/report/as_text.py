@@ -132,6 +132,8 @@ def finding_text(finding: Finding, paint: Paint = plain) -> Iterator[str]:
 
 def summary_text(result: CheckResult) -> str:
     """How many stories there are, and how they fare, on one line."""
+    if not result.stories and not result.errors:
+        return "no story to check"
     count = result.summary
     stories = counted(count["stories"], "story", "stories")
     said = {

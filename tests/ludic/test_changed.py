@@ -222,6 +222,19 @@ def test_a_second_reading_concerns_no_story(repo: Path, template: Path) -> None:
     assert names() == []
 
 
+def test_a_lockfile_that_was_renamed_is_missed_where_it_was(repo: Path) -> None:
+    git("switch", "-q", "-c", "draft")
+    git("mv", "stories/alone.ledger.json", "stories/alone.old.json")
+    assert names() == ["stories/alone.md"]
+    commit()
+    assert names() == ["stories/alone.md"]
+
+
+def test_a_story_named_twice_is_judged_once(repo: Path) -> None:
+    touch("stories/alone.md")
+    assert names("stories", repo / "stories", "stories/alone.md") == ["stories/alone.md"]
+
+
 def test_a_deleted_story_is_skipped_and_a_renamed_one_judged_under_its_name(repo: Path) -> None:
     for ending in (".md", ".ledger.json", ".marks.yaml"):
         git("rm", "-q", f"stories/logged{ending}")
@@ -278,6 +291,13 @@ def test_a_bible_concerns_the_stories_that_name_it(repo: Path, ludic: Ludic) -> 
     assert [story["consistency"]["lore"] for story in json.loads(ran.out)["stories"]] == [1, 1]
     assert names("stories/town-one.md") == ["stories/town-one.md"]
     assert names("stories/alone.md", "cosy") == []
+
+
+def test_a_key_of_the_front_matter_may_be_spelt_in_escapes(repo: Path, template: Path) -> None:
+    put(template, repo / "stories/alone.md", '"bi\\x62le": town')
+    commit()
+    touch("bible/town/v1/bible.yaml", LAW)
+    assert names() == ["stories/alone.md", *BOTH]
 
 
 def test_a_bible_that_is_gone_and_one_that_is_nearer_are_changes(repo: Path) -> None:
@@ -338,6 +358,8 @@ def test_a_pyproject_counts_when_it_has_settings_now_or_had_them_at_the_base(rep
     assert names() == ["cosy/own.md"]
     project.unlink()
     assert names() == ["cosy/own.md"]
+    commit()
+    assert names() == []
     project.write_text("[project\n", encoding="utf-8")
     assert names() == ["cosy/own.md"]
 
@@ -348,6 +370,8 @@ def test_a_changed_baseline_concerns_every_story(repo: Path, ludic: Ludic) -> No
     touch("known.json", " ")
     ran = ludic("check", "--changed", "--baseline", "known.json", "--json")
     assert json.loads(ran.out)["summary"]["stories"] == 5
+    ran = ludic("check", "--changed", "--baseline", "known.json", "--json", "cosy")
+    assert json.loads(ran.out)["summary"]["stories"] == 1
     assert json.loads(ludic("check", "--changed", "--json").out)["stories"] == []
 
 
@@ -376,6 +400,8 @@ def test_only_stories_are_read_when_only_stories_changed(repo: Path, monkeypatch
         read.append(self.name)
         return opened(self, *arguments, **options)
 
+    for ending in (".md", ".ledger.json", ".marks.yaml"):
+        (repo / f"stories/logged{ending}").unlink()
     monkeypatch.setattr(Path, "open", spy)
     monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("walked the folders"))
     assert names() == ["stories/alone.md", "stories/town-one.md"]
@@ -399,6 +425,9 @@ def test_a_change_is_seen_through_symbolic_links(repo: Path, template: Path) -> 
     commit()
     assert names() == []
     touch("shared/town/v1/bible.yaml", LAW)
+    assert names() == BOTH
+    git("checkout", "-q", "--", ".")
+    (repo / "bible/town").unlink()
     assert names() == BOTH
     git("checkout", "-q", "--", ".")
     touch("stories/real.md")
@@ -622,6 +651,7 @@ def test_the_repositorys_own_configuration_runs_nothing_and_hides_nothing(repo: 
         git("config", name, value)
     touch("stories/alone.md")
     shutil.copy("stories/alone.md", "stories/copié.md")
+    os.utime("cosy/own.md", (1, 1))  # which `git status` would note in the index
     before = (repo / ".git/index").read_bytes()
     assert names() == ["stories/alone.md", "stories/copié.md"]
     assert not (tmp_path / "ran").exists()

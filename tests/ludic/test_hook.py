@@ -1,6 +1,7 @@
 """The pre-commit hook, in a scratch repository that is set up as the README says."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -175,6 +176,20 @@ def test_a_commit_of_some_files_and_one_in_a_worktree_are_judged(repo: Path, tmp
     assert "1 story: 1 not" in said
 
 
+def readme_config() -> str:
+    """The configuration that the README tells people to write."""
+    [config] = re.findall(
+        r"```yaml\n(repos:\n.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    return str(config)
+
+
+def test_the_readmes_configuration_names_a_hook_that_there_is() -> None:
+    [repo] = yaml.safe_load(readme_config())["repos"]
+    assert [hook["id"] for hook in repo["hooks"]] == ["ludic-check"]
+    assert "ludic-check" in HOOKS
+
+
 def has_pre_commit() -> bool:
     return find_spec("pre_commit") is not None
 
@@ -198,10 +213,9 @@ def test_pre_commit_installs_the_hook_and_runs_it(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("PYTHONPATH", raising=False)  # the hook is to use what pip installed
     start(stories)
-    (stories / ".pre-commit-config.yaml").write_text(
-        f"repos:\n- repo: {ours.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: ludic-check\n    args: [stories]\n",
-        encoding="utf-8",
-    )
+    config = readme_config().replace("https://github.com/OWNER/ludic-worth", ours.as_posix())
+    config = config.replace("v0.1.0", revision)
+    (stories / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
     commit("start")
     made = subprocess.run(
         [sys.executable, "-m", "pre_commit", "install", "--install-hooks"],
