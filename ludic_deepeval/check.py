@@ -16,7 +16,7 @@ from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verif
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy, find_policy
 from ludic_deepeval.scoring import Gate, score_ledger
-from ludic_deepeval.sources import Story, find_stories, read_story
+from ludic_deepeval.sources import Story, find_stories, read_story, real_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ class StoryResult:
     """The verdict on one story.
 
     Attributes:
-        path: The file as it was given.
+        path: The file as it was given; `FILE#ID` for a story inside another file.
         id: The story's id.
         title: Its title, or its id.
         profile: The profile it was judged under.
@@ -53,6 +53,11 @@ class StoryResult:
     findings: tuple[Finding, ...]
     holds: bool
     unscored: Unscored | None = None
+
+    @property
+    def file(self) -> Path:
+        """The file that the lines and columns of the findings are in."""
+        return real_file(self.path)
 
     @property
     def plays(self) -> bool | None:

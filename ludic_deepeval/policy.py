@@ -191,6 +191,8 @@ def policy_from(table: dict[str, Any], file: object) -> Policy:
     values: dict[str, Any] = {}
     for raw_key, value in table.items():
         key = raw_key.replace("-", "_")
+        if key == "sources":  # where stories are, which no figure depends on: see `sources.embedded`
+            continue
         if key not in known:
             raise InputError(
                 file,
@@ -246,16 +248,23 @@ def find_policy(start: Path) -> tuple[Policy, Path | None]:
     The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
     """
     for folder in (start, *start.parents):
-        for name in ("ludic.toml", "pyproject.toml"):
-            path = folder / name
-            if path.is_file():
-                table = _tables(path)
-                if name == "ludic.toml":
-                    return policy_from(table, path), path
-                tool = table.get("tool")
-                if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
-                    return policy_from(tool["ludic"], path), path
+        if found := settings_in(folder):
+            return policy_from(*found), found[1]
     return Policy(), None
+
+
+def settings_in(folder: Path) -> tuple[dict[str, Any], Path] | None:
+    """Return the settings that a folder has of its own, with their file; None when it has none."""
+    for name in ("ludic.toml", "pyproject.toml"):
+        path = folder / name
+        if path.is_file():
+            table = _tables(path)
+            if name == "ludic.toml":
+                return table, path
+            tool = table.get("tool")
+            if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
+                return tool["ludic"], path
+    return None
 
 
 def _tables(path: Path) -> dict[str, Any]:
