@@ -17,7 +17,7 @@ from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verif
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy, find_policy
 from ludic_deepeval.scoring import Gate, score_ledger
-from ludic_deepeval.sources import Story, find_stories, read_story
+from ludic_deepeval.sources import Story, find_stories, read_story, real_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ class StoryResult:
     """The verdict on one story.
 
     Attributes:
-        path: The file as it was given.
+        path: The file as it was given; `FILE#ID` for a story inside another file.
         story: What was read from it.
         id: The story's id.
         title: Its title, or its id.
@@ -58,6 +58,11 @@ class StoryResult:
     findings: tuple[Finding, ...]
     holds: bool
     unscored: Unscored | None = None
+
+    @property
+    def file(self) -> Path:
+        """The file that the lines and columns of the findings are in."""
+        return real_file(self.path)
 
     @property
     def plays(self) -> bool | None:

@@ -12,6 +12,9 @@ from ludic_deepeval.errors import InputError
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_YAML_BYTES: Final = 1024 * 1024
+MARKS_FOLDER: Final = (
+    ".ludic"  # `npcs.json.ludic`, for the marks of the stories in `npcs.json`: made when needed
+)
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
@@ -82,6 +85,8 @@ def write_atomic(path: Path, text: str) -> None:
     try:
         if path.is_file() and path.read_bytes() == data:
             return
+        if path.parent.suffix == MARKS_FOLDER:
+            path.parent.mkdir(exist_ok=True)
         temporary = path.with_name(f".{path.name[:40]}.{token_hex(8)}.tmp")
         try:
             with temporary.open("xb") as stream:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from ludic_deepeval.files import read_bytes
+from ludic_deepeval.files import MARKS_FOLDER, read_bytes
 from ludic_deepeval.sources import Story, read_story
 from ludic_deepeval.text import Prose
 
@@ -20,6 +20,10 @@ def is_lockfile(data: bytes) -> bool:
 def story_of(lockfile: Path) -> Story | None:
     """The story that a lockfile lies beside."""
     stem = lockfile.name.removesuffix(SECOND).removesuffix(".ledger.json")
+    if lockfile.parent.suffix == MARKS_FOLDER:
+        from ludic_deepeval.sources.embedded import story_beside  # noqa: PLC0415  # Markdown needs it not
+
+        return story_beside(lockfile, stem)
     path = lockfile.with_name(f"{stem}.md")
     return read_story(path) if path.is_file() else None
 

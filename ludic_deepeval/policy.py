@@ -304,16 +304,23 @@ def find_table(start: Path) -> tuple[dict[str, Any], Path | None]:
     The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
     """
     for folder in (start, *start.parents):
-        for name in FILES:
-            path = folder / name
-            if path.is_file():
-                table = _tables(path)
-                if name == "ludic.toml":
-                    return table, path
-                tool = table.get("tool")
-                if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
-                    return tool["ludic"], path
+        if found := settings_in(folder):
+            return found
     return {}, None
+
+
+def settings_in(folder: Path) -> tuple[dict[str, Any], Path] | None:
+    """Return the settings that a folder has of its own, with their file; None when it has none."""
+    for name in FILES:
+        path = folder / name
+        if path.is_file():
+            table = _tables(path)
+            if name == "ludic.toml":
+                return table, path
+            tool = table.get("tool")
+            if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
+                return tool["ludic"], path
+    return None
 
 
 def _tables(path: Path) -> dict[str, Any]:

@@ -78,4 +78,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that takes `backstory_case` once for every story."""
     if "backstory_case" in metafunc.fixturenames:
         paths = _found(metafunc.config)
-        metafunc.parametrize("backstory_case", paths, ids=[path.stem for path in paths], indirect=True)
+        metafunc.parametrize(
+            "backstory_case",
+            paths,
+            ids=[path.name if "#" in path.name else path.stem for path in paths],
+            indirect=True,
+        )

@@ -1,6 +1,6 @@
 """The part of `files` that needs PyYAML, whose import is not for stories without front matter to pay."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 import yaml
@@ -33,6 +33,47 @@ class _Loader(_Base):  # type: ignore[misc]  # the base is chosen at run time
 
 def load(text: str, file: object, first_line: int) -> Any:
     """Do what `files.load_yaml` says."""
+    return _read(text, file, first_line, lambda loader: loader.get_single_data())
+
+
+def compose(text: str, file: object) -> tuple[yaml.Node | None, Any]:
+    """Return the nodes of a YAML text, which know where they stand, and their plain data, under the same limits.
+
+    In the data a key is the text that it is written as, and what has a tag of its own is a mapping, list or text as
+    it is written.
+    """
+
+    def both(loader: Any) -> tuple[yaml.Node | None, Any]:
+        node = loader.get_single_node()
+        return node, None if node is None else _plain(node, yaml.constructor.SafeConstructor())
+
+    found: tuple[yaml.Node | None, Any] = _read(text, file, 1, both)
+    return found
+
+
+def _plain(node: yaml.Node, constructor: yaml.constructor.SafeConstructor) -> Any:
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, constructor) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Any] = {}
+        for key_node, value in node.value:
+            key = key_node.value
+            if not isinstance(key, str) or key in mapping:
+                what = (
+                    f"the key '{clean(key)}' is given twice"
+                    if isinstance(key, str)
+                    else "a key that is no text"
+                )
+                raise yaml.constructor.ConstructorError(None, None, what, key_node.start_mark)
+            mapping[key] = _plain(value, constructor)
+        return mapping
+    if node.tag.startswith("tag:yaml.org,2002:"):
+        return constructor.construct_object(node)
+    return node.value
+
+
+def _read(text: str, file: object, first_line: int, work: Callable[[Any], Any]) -> Any:
+    """Let a loader work on a text that is within the limits, and say what is wrong with it in one line."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_YAML_BYTES:
         size = f"{MAX_YAML_BYTES // 1024:,} KiB"
         raise InputError(file, f"more than {size} of YAML", allowed=f"at most {size}")
@@ -40,7 +81,7 @@ def load(text: str, file: object, first_line: int) -> Any:
         _refuse_unbounded(text, file, first_line)
         loader = _Loader(text)
         try:
-            return loader.get_single_data()
+            return work(loader)
         finally:
             loader.dispose()
     except yaml.YAMLError as error:

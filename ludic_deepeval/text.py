@@ -7,7 +7,8 @@ ends. Offsets count characters of the body; `Prose.place` maps them back to the 
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
@@ -79,6 +80,20 @@ class Place:
     line: int
     column: int
     utf16: int
+
+
+@lru_cache(maxsize=2)  # the stories of one file share it
+def _line_starts(raw: str) -> list[int]:
+    bom = 1 if raw.startswith("\ufeff") else 0
+    return [bom, *(match.end() for match in re.finditer(r"\r\n|\r|\n", raw))]
+
+
+def place_in(raw: str, position: int) -> Place:
+    """Return where a character of a decoded file stands."""
+    starts = _line_starts(raw)
+    line = max(bisect_right(starts, position), 1)
+    prefix = raw[starts[line - 1] : position]
+    return Place(line, len(prefix) + 1, len(prefix.encode("utf-16-le", "surrogatepass")) // 2 + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,23 +268,33 @@ class Prose:
         raw: The decoded file.
         file: What to call it in errors.
         front_matter: Whether it may begin with front matter; otherwise all of it is prose.
+        part: Where only a part of the file is the story, such as a string of a JSON file: its text, decoded, and for
+            each character of it, and for its end, the offset in `raw`. What looks like front matter in it is prose.
 
     Raises:
         InputError: Front matter that is opened and never closed.
     """
 
-    def __init__(self, raw: str, file: object = "text", *, front_matter: bool = True) -> None:
+    def __init__(
+        self,
+        raw: str,
+        file: object = "text",
+        *,
+        front_matter: bool = True,
+        part: tuple[str, Sequence[int]] | None = None,
+    ) -> None:
         self.raw = raw
         self.file = str(file)
-        self._bom = 1 if raw.startswith("\ufeff") else 0
-        found = _front_matter(raw, self._bom, self.file) if front_matter else (None, self._bom)
-        self.front_matter, start = found
-        text, origin = _normalise(raw[start:])
-        lead = len(text) - len(text.lstrip())
+        self.front_matter: str | None = None
+        self._start, self._at = 0, part[1] if part else None
+        if part is None:
+            bom = 1 if raw.startswith("\ufeff") else 0
+            self.front_matter, self._start = (
+                _front_matter(raw, bom, self.file) if front_matter else (None, bom)
+            )
+        text, self._origin = _normalise(part[0] if part else raw[self._start :])
+        self._lead = len(text) - len(text.lstrip())
         self.body = text.strip()
-        self._start = start
-        self._lead = lead
-        self._origin = origin
 
     @cached_property
     def sha256(self) -> str:
@@ -281,22 +306,14 @@ class Prose:
         """The body as quotes are looked up in it."""
         return fold(self.body)
 
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        return [self._bom, *(match.end() for match in re.finditer(r"\r\n|\r|\n", self.raw))]
-
     def place(self, offset: int) -> Place:
         """Map a body offset to the stored file. Past the end it gives the end."""
         position = self._lead + min(max(offset, 0), len(self.body))
         if self._origin is not None:
             position = self._origin[position]
-        position += self._start
-        low, high = 0, len(self._line_starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._line_starts[middle] <= position else (low, middle)
-        prefix = self.raw[self._line_starts[low] : position]
-        return Place(low + 1, len(prefix) + 1, len(prefix.encode("utf-16-le", "surrogatepass")) // 2 + 1)
+        if self._at is not None:
+            position = self._at[position]
+        return place_in(self.raw, position + self._start)
 
     def find(self, quote: str, *, tries: int | None = None) -> list[tuple[int, int]]:
         """Return the half-open body offsets of every place where the quote's exact words stand (see `places`)."""

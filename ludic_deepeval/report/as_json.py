@@ -85,6 +85,8 @@ def check_json(result: CheckResult) -> dict[str, Any]:
 
 def _story(story: StoryResult) -> dict[str, Any]:
     head = {"path": story.path.as_posix(), "id": story.id, "profile": story.profile, "state": story.state}
+    if story.file != story.path:
+        head["file"] = story.file.as_posix()
     body = dict(_NOTHING)
     if isinstance(story.outcome, Scored):
         report = story.outcome.value.consistency

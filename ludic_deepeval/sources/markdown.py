@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from ludic_deepeval.codes import CODES, NEVER_MEANT
 from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import InputError, clean, shown
-from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
+from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
 from ludic_deepeval.policy import Profile
 from ludic_deepeval.scoring import Quadrant, TierName
@@ -120,37 +120,67 @@ class Story:
     """A story as read from its file.
 
     Attributes:
-        path: The file.
+        path: The file; for a story inside another file, `FILE#ID`.
         prose: Its text, with the way from body offsets to lines and columns.
         front: What its front matter says.
+        container: The file that it is inside of, if it has none of its own.
+        key: Its id in that file.
     """
 
     path: Path
     prose: Prose
     front: FrontMatter
+    container: Path | None = None
+    key: str = ""
+
+    @property
+    def file(self) -> Path:
+        """The file that lines and columns are in."""
+        return self.container or self.path
 
     @property
     def id(self) -> str:
-        """The id of the front matter, else the file's name without its ending."""
-        return self.front.id or self.path.stem
+        """The id of the front matter or in the container, else the file's name without its ending."""
+        return self.key or self.front.id or self.path.stem
 
     @property
     def lockfile(self) -> Path:
         """Where the recorded ledger lies."""
-        return self.path.with_name(f"{self.path.stem}.ledger.json")
+        return self._marks("ledger.json")
 
     @property
     def sheet(self) -> Path:
         """Where the mark sheet lies."""
-        return self.path.with_name(f"{self.path.stem}.marks.yaml")
+        return self._marks("marks.yaml")
+
+    def _marks(self, ending: str) -> Path:
+        if self.container is None:
+            return self.path.with_name(f"{self.path.stem}.{ending}")
+        from ludic_deepeval.sources.naming import stem_of  # noqa: PLC0415  # Markdown needs it not
+
+        folder = self.container.with_name(f"{self.container.name}{MARKS_FOLDER}")
+        return folder / f"{stem_of(self.key)}.{ending}"
+
+
+def real_file(path: Path) -> Path:
+    """Return the file that a story's path stands for: the path itself, or FILE of `FILE#ID`."""
+    name, mark, _ = path.name.rpartition("#")
+    return path.with_name(name) if mark and name and not path.is_file() else path
 
 
 def read_story(path: Path) -> Story:
     """Read one story.
 
+    A path that ends in `#ID` and is no file names a story inside the file before it: see `sources.embedded`.
+
     Raises:
         InputError: It cannot be read, is not UTF-8, or its front matter is wrong.
     """
+    if path.suffix.lower() not in SUFFIXES or "#" in path.name:
+        from ludic_deepeval.sources.embedded import read_embedded  # noqa: PLC0415  # Markdown needs it not
+
+        if (story := read_embedded(path)) is not None:
+            return story
     prose = Prose(decode(read_bytes(path), path), path)
     return Story(path, prose, _front_matter(prose, path))
 
@@ -208,9 +238,10 @@ def _log_beside(name: str, path: Path) -> Any:
 
 
 def find_stories(paths: list[Path]) -> list[Path]:
-    """Return the story files that files and folders hold, each once, in a stable order.
+    """Return the stories that files and folders hold, each once, in a stable order.
 
     A folder is searched to the bottom; README and its like, `_index.md`, hidden folders and files without prose are skipped.
+    A story inside another file, where the settings say that there are some, is given as `FILE#ID`.
 
     Raises:
         InputError: A path that does not exist or is no story, or a folder without any.
@@ -218,14 +249,16 @@ def find_stories(paths: list[Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted(_walk(path), key=lambda file: file.as_posix())
+            from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # a Markdown file needs it not
+
+            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + list(embedded_in(path))
             if not inside:
                 raise InputError(
                     path, "no stories here", allowed=f"files ending in {' or '.join(sorted(SUFFIXES))}"
                 )
         elif path.suffix.lower() in SUFFIXES or not path.exists():
             inside = [path]
-        else:
+        elif not (inside := _inside(path)):
             raise InputError(
                 path,
                 f"not a story ({clean(path.suffix) or 'no ending'})",
@@ -234,6 +267,13 @@ def find_stories(paths: list[Path]) -> list[Path]:
         for file in inside:
             found.setdefault(file.absolute(), file)
     return list(found.values())
+
+
+def _inside(file: Path) -> list[Path]:
+    """The stories inside a file that is no Markdown; none where the settings know of none."""
+    from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # Markdown needs it not
+
+    return embedded_of(file) if sources_of(file) else []
 
 
 def _walk(folder: Path) -> Iterator[Path]:
