@@ -156,7 +156,7 @@ def verdict(ledger: FactLedger, story: Story, checker: Checker) -> dict[str, Any
         "empty": False,
         "headline": headline.strip(),
         "passed": None if isinstance(card.gate, Unscored) else card.gate.passed,
-        "left_open": _meter(card.lpi, policy.lpi_gate, 2),
+        "left_open": _meter(card.lpi, policy.lpi_threshold, 2),
         "presses": _meter(card.pcv, policy.pcv_threshold, 0),
         "contradictions": len(reading.consistency.faults),
         "details": details(card),

@@ -96,6 +96,18 @@ def test_short_texts_carry_the_caveat_and_long_ones_do_not() -> None:
     assert judged({"text": "a word"}, profile="one-shot").caveat is None
 
 
+def test_a_check_under_the_profile_says_that_short_texts_are_uncalibrated(locked: Path, ludic: Any) -> None:
+    """The tale's PCV is 12 + 32 + 5 + 6 = 55; its LPI misses the gate of the other profiles."""
+    ran = ludic("check", "tale.md", "--profile", "submission")
+    assert "(uncalibrated for texts under about 150 words)" in ran.out
+    assert "PCV 55 (100 needed)" in ran.out
+    assert "[few-hooks]" not in ran.out
+    ludic("check", "tale.md", "--profile", "submission", "--report", "html=page.html")
+    page = (locked / "page.html").read_text(encoding="utf-8")
+    assert "Nobody has calibrated the profile submission on texts under about 150 words." in page
+    assert "this profile asks for none" in page
+
+
 # Eight submissions, worked out by hand
 
 EXPECTED: dict[str, tuple[str, F, F]] = {

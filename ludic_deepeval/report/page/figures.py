@@ -59,9 +59,10 @@ def _open(card: ScoreCard, name: str) -> Html:
         for (words, found, short, value), weight in zip(rows, policy.weights, strict=True)
     ]
     gate = policy.lpi_gate
+    enough = f"{decimal(gate, gate)} is enough" if policy.lpi_threshold else "this profile asks for none"
     total = _row(
         "All together, of 1",
-        f"{decimal(gate, gate)} is enough",
+        enough,
         "LPI",
         figure(card.lpi, gate),
         "",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from ludic_deepeval.check import StoryResult
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored
+from ludic_deepeval.policy import UNCALIBRATED_WORDS
 from ludic_deepeval.report.page.markup import Html, el, join, line
 from ludic_deepeval.report.page.places import Places, key_of
 from ludic_deepeval.report.page.words import SEVERITY, STATUS, is_open, message_of, told, verdict_of
@@ -41,12 +42,18 @@ def notes_of(story: StoryResult, places: Places, lang: str) -> Html:
     )
 
 
+_UNCALIBRATED: Final = {
+    "cosy": "cosy",
+    "submission": f"submission on texts under about {UNCALIBRATED_WORDS} words",
+}
+
+
 def _standing(story: StoryResult) -> Html:
     if story.unscored is not None:
         return el("p", line(story.unscored.reason), class_="standing todo")
     meaning = verdict_of(story).meaning
-    if story.profile == "cosy":
-        meaning += " (Nobody has calibrated the profile cosy.)"
+    if story.profile in _UNCALIBRATED:
+        meaning += f" (Nobody has calibrated the profile {_UNCALIBRATED[story.profile]}.)"
     return el("p", meaning, class_="standing")
 
 
