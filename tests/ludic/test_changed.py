@@ -443,6 +443,10 @@ def test_a_file_with_stories_in_it_concerns_all_of_them_and_a_mark_its_own(
     put_data(template, Path("data/z.json"), "zoe")
     commit()
     assert names() == []
+    put_data(template, Path(".cache/npcs.json"), "bram")
+    assert names() == []  # a folder's search passes it over
+    assert names(".cache") == [".cache/npcs.json#bram"]
+    shutil.rmtree(".cache")
     in_order = ["data/z.json#zoe", "data/b/npcs.json#bram", "data/b/npcs.json#ada"]
     assert [path.as_posix() for path in find_stories([Path("data")])] == in_order
     with monkeypatch.context() as patch:
