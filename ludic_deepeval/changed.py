@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.files import decode, load_yaml, read_bytes
+from ludic_deepeval.files import MARKS_FOLDER, decode, load_yaml, read_bytes
 from ludic_deepeval.git import Changes, changes_since
 from ludic_deepeval.policy import FILES, find_table
 from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of
@@ -100,17 +100,56 @@ def changed_stories(paths: list[Path], base: str | None = None, *, also: Path | 
 
     found: dict[Path, Path] = {}
     for path, place in places.items():
-        for file in _candidates(path, place, changed, None if shared else direct):
+        inside = [
+            *_candidates(path, place, changed, None if shared else direct),
+            *_embedded(path, place, changed, shared),
+        ]
+        for file in inside:
             found.setdefault(file.absolute(), file)
-    stories = list(found.values())
+    stories = [file for file in found.values() if "#" not in file.name or file.is_file()]
+    embedded = {file for file in found.values() if file not in stories}
     if shared:
         front = any(path.name not in FILES for path in shared)
         rests = list(map(_reader(real, extra, front=front), stories))
         chosen = concerned(rests, changed, shared)
     else:
         chosen = [real(file) in direct for file in stories]
-    picked = (file for file, is_one in zip(stories, chosen, strict=True) if is_one or not _is_story(file))
-    return Since(tuple(picked), changes.base)
+    picked = {file for file, is_one in zip(stories, chosen, strict=True) if is_one or not _is_story(file)}
+    return Since(tuple(file for file in found.values() if file in picked | embedded), changes.base)
+
+
+def _embedded(path: Path, place: Path, changed: frozenset[Path], shared: set[Path]) -> Iterator[Path]:
+    """The stories inside other files: those of a file that changed or whose marks did; all, where settings or the like did."""
+    if path.is_dir() and shared:
+        from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # most changes are to Markdown
+
+        yield from embedded_in(path)
+        return
+    for file in sorted({_container(one) for one in changed}):
+        if (
+            file.suffix.lower() in SUFFIXES
+            or not file.is_file()
+            or not (file == place or place in file.parents)
+        ):
+            continue
+        from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # as above
+
+        if sources_of(file):
+            yield from embedded_of(path / file.relative_to(place) if path.is_dir() else path)
+
+
+def _holds_stories(path: Path) -> bool:
+    """Whether sources read stories out of a file."""
+    if path.suffix.lower() not in _DATA or not path.is_file():
+        return False
+    from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415  # most changes are to Markdown
+
+    return bool(sources_of(path))
+
+
+def _container(path: Path) -> Path:
+    """The file in which the stories stand whose marks lie in a folder beside it; any other file itself."""
+    return path.parent.with_suffix("") if path.parent.suffix == MARKS_FOLDER else path
 
 
 class _Real:
@@ -158,6 +197,8 @@ def _sorted_out(changed: frozenset[Path], places: dict[Path, Path]) -> tuple[set
             direct |= owners
         elif path.name in FILES:
             shared.add(path)
+        elif path.parent.suffix == MARKS_FOLDER or _holds_stories(path):
+            continue  # see _embedded
         elif suffix in _DATA and ("bible" in path.parts or not folders.isdisjoint(path.parents)):
             shared.add(path)  # a background log lies in its story's folder or below
     return direct, shared
