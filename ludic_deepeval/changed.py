@@ -7,6 +7,7 @@ themselves say which stories they concern, and no other file is read.
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -123,28 +124,31 @@ def _embedded(path: Path, place: Path, changed: frozenset[Path], shared: set[Pat
     if path.is_dir() and shared:
         from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # most changes are to Markdown
 
-        yield from embedded_in(path)
+        with suppress(InputError):  # settings that cannot be used, of which the check complains
+            yield from embedded_in(path)
         return
     for file in sorted({_container(one) for one in changed}):
-        if (
-            file.suffix.lower() in SUFFIXES
-            or not file.is_file()
-            or not (file == place or place in file.parents)
-        ):
-            continue
-        from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # as above
+        if (file == place or place in file.parents) and _holds_stories(file):
+            from ludic_deepeval.sources.embedded import embedded_of  # noqa: PLC0415  # as above
 
-        if sources_of(file):
             yield from embedded_of(path / file.relative_to(place) if path.is_dir() else path)
 
 
 def _holds_stories(path: Path) -> bool:
     """Whether sources read stories out of a file."""
-    if path.suffix.lower() not in _DATA or not path.is_file():
+    if (
+        path.suffix.lower() in SUFFIXES
+        or path.name.endswith(_BESIDE)
+        or path.name in FILES
+        or not path.is_file()
+    ):
         return False
     from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415  # most changes are to Markdown
 
-    return bool(sources_of(path))
+    try:
+        return bool(sources_of(path))
+    except InputError:
+        return False  # settings that cannot be used
 
 
 def _container(path: Path) -> Path:
@@ -179,7 +183,7 @@ def _candidates(path: Path, place: Path, changed: frozenset[Path], direct: set[P
         return sorted((file for file in inside if is_story_of(path, file)), key=lambda file: file.as_posix())
     if not path.exists() and (place in changed or any(place in file.parents for file in changed)):
         return []  # deleted
-    return [path]
+    return [] if _holds_stories(path) else [path]
 
 
 def _sorted_out(changed: frozenset[Path], places: dict[Path, Path]) -> tuple[set[Path], set[Path]]:
