@@ -19,7 +19,8 @@ from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.lockfile import Lockfile
 from ludic_deepeval.policy import find_policy
 from ludic_deepeval.reanchor import accept, relock
-from ludic_deepeval.sources import Story, find_stories
+from ludic_deepeval.sources import Story, find_stories, read_story
+from ludic_deepeval.sources.naming import split_path
 from ludic_deepeval.text import Prose
 
 Sleep: TypeAlias = Callable[[float], object]
@@ -231,13 +232,15 @@ def judge_moved(path: Path, checker: Checker) -> tuple[StoryResult | InputError,
 
 def inputs_of(path: Path) -> dict[Path, str]:
     """Every file that a story's verdict rests on, there or not, with a word for it."""
+    folder = path.absolute().parent
+    settings = dict.fromkeys(_settings(folder), "settings")
+    if split_path(path) and not path.is_file():
+        return settings | _of_embedded(path)
     found = {
         path: "prose",
         path.with_name(f"{path.stem}.ledger.json"): "marks",
         path.with_name(f"{path.stem}.marks.yaml"): "mark sheet",
-    }
-    folder = path.absolute().parent
-    found |= dict.fromkeys(_settings(folder), "settings")
+    } | settings
     try:
         front = Prose(decode(read_bytes(path), path), path).front_matter or ""
     except InputError:
@@ -246,6 +249,22 @@ def inputs_of(path: Path) -> dict[Path, str]:
         found[path.parent / log.group(1)] = "background log"
     if bible := _NAMED_BIBLE.search(front):
         found |= dict.fromkeys(_bible_files(bible.group(1), folder.resolve()), "Story Bible")
+    return found
+
+
+def _of_embedded(path: Path) -> dict[Path, str]:
+    """The same for a story inside another file."""
+    parts = split_path(path)
+    file = parts[0] if parts else path
+    try:
+        story = read_story(path)
+    except InputError:
+        return {file: "prose"}
+    found = {file: "prose", story.lockfile: "marks", story.sheet: "mark sheet"}
+    if story.front.bible:
+        found |= dict.fromkeys(
+            _bible_files(story.front.bible, file.absolute().parent.resolve()), "Story Bible"
+        )
     return found
 
 

@@ -826,3 +826,45 @@ def test_it_finds_what_a_full_check_finds_in_those_stories_and_misses_no_verdict
     assert ran.code == (check_stories(list(map(Path, chosen))).exit_code if chosen else 0)
     # The second implementation: judge everything at the base and now, and see which verdicts differ.
     assert {name for name, verdict in after.items() if before.get(name) != verdict} <= set(chosen)
+
+
+# Stories inside other files
+
+
+def test_stories_inside_a_changed_file_are_checked_and_those_of_changed_marks_or_settings(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ludic: Ludic
+) -> None:
+    root = tmp_path / "game"
+    root.mkdir()
+    (root / "ludic.toml").write_text(
+        '[[sources]]\nfiles = ["*.json"]\nkind = "json"\npointer = "/*/story"\nid = "/*/id"\n',
+        encoding="utf-8",
+    )
+    for name in ("one", "two"):
+        (root / f"{name}.json").write_text(
+            json.dumps([{"id": f"of-{name}", "story": PROSE}]), encoding="utf-8"
+        )
+    put(template, root / "tale.md")
+    git("init", "-q", "-b", "main", root)
+    monkeypatch.chdir(root)
+    for name in ("one", "two"):
+        marks = root / f"{name}.json.ludic/of-{name}.marks.yaml"
+        marks.parent.mkdir()
+        shutil.copyfile(template / "t.marks.yaml", marks)
+        assert ludic("lock", f"{name}.json#of-{name}").code == 0
+    commit()
+
+    def touched() -> list[str]:
+        return [path.as_posix() for path in changed_stories([Path()]).stories]
+
+    assert touched() == []
+    (root / "one.json").write_text((root / "one.json").read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert touched() == ["one.json#of-one"]
+    (root / "two.json.ludic/of-two.ledger.json").unlink()
+    assert touched() == ["one.json#of-one", "two.json#of-two"]
+    assert [path.as_posix() for path in changed_stories([Path("two.json")]).stories] == ["two.json#of-two"]
+    git("checkout", "-q", ".")
+    (root / "ludic.toml").write_text(
+        (root / "ludic.toml").read_text(encoding="utf-8") + "\n", encoding="utf-8"
+    )
+    assert touched() == [path.as_posix() for path in find_stories([Path()])]
