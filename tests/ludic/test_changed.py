@@ -828,9 +828,6 @@ def test_it_finds_what_a_full_check_finds_in_those_stories_and_misses_no_verdict
     assert {name for name, verdict in after.items() if before.get(name) != verdict} <= set(chosen)
 
 
-# Stories inside other files
-
-
 def test_stories_inside_a_changed_file_are_checked_and_those_of_changed_marks_or_settings(
     template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ludic: Ludic
 ) -> None:
