@@ -35,9 +35,9 @@ def say(line: str) -> None:
     print(line)  # noqa: T201
 
 
-def complain(error: LudicError) -> None:
+def complain(error: LudicError, program: str = "ludic") -> None:
     """Print an error on standard error."""
-    print(f"ludic: {error}", file=sys.stderr)  # noqa: T201
+    print(f"{program}: {error}", file=sys.stderr)  # noqa: T201
 
 
 def progress(paths: list[Path]) -> Iterator[Path]:
@@ -201,7 +201,7 @@ def note(line: str) -> None:
     print(clean(line, limit=1000), file=sys.stderr)  # noqa: T201
 
 
-def guarded(command: Callable[[], int]) -> int:
+def guarded(command: Callable[[], int], program: str = "ludic") -> int:
     """Run a command and return its exit code; every error is one line on standard error and exit code 2."""
     for stream in (sys.stdout, sys.stderr):  # a Windows pipe, or a file whose name is no text, ends no run
         if isinstance(stream, io.TextIOWrapper):
@@ -210,7 +210,7 @@ def guarded(command: Callable[[], int]) -> int:
         code = command()
         sys.stdout.flush()
     except LudicError as error:
-        complain(error)
+        complain(error, program)
         return 2
     except BrokenPipeError:
         # The reader (head, less) has seen enough.
