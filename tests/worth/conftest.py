@@ -1,3 +1,5 @@
+import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,18 @@ def write_episode(folder: Path, data: dict[str, Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "episode.yaml").write_text(yaml.safe_dump(data, allow_unicode=True), encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def data() -> dict[str, Any]:
+    """A small episode, to be changed."""
+    return copy.deepcopy(EPISODE)
+
+
+@pytest.fixture
+def write() -> Callable[[Path, dict[str, Any]], Path]:
+    """What writes an episode into a folder."""
+    return write_episode
 
 
 @pytest.fixture
