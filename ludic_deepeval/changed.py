@@ -7,18 +7,20 @@ themselves say which stories they concern, and no other file is read.
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import MARKS_FOLDER, decode, load_yaml, read_bytes
 from ludic_deepeval.git import Changes, changes_since
 from ludic_deepeval.policy import FILES, find_table
-from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of
+from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of, real_file
 from ludic_deepeval.text import Prose
+
+if TYPE_CHECKING:
+    from ludic_deepeval.sources.embedded import Settings
 
 _BESIDE: Final = (".ledger.json", ".marks.yaml")
 _DATA: Final = frozenset({".yaml", ".yml", ".json"})  # what bibles and background logs are written in
@@ -100,60 +102,22 @@ def changed_stories(paths: list[Path], base: str | None = None, *, also: Path | 
     shared |= changed.intersection(extra)
 
     found: dict[Path, Path] = {}
+    mistaken: set[Path] = set()
     for path, place in places.items():
-        inside = [
-            *_candidates(path, place, changed, None if shared else direct),
-            *_embedded(path, place, changed, shared),
-        ]
+        if path.is_dir():
+            inside = _all_in(path) if shared else _direct_in(path, place, direct)
+        elif (inside := _named(path)) == [] and not _is_gone(path, real, changed):
+            inside = [path]
+            mistaken.add(path.absolute())  # the check complains of it
         for file in inside:
             found.setdefault(file.absolute(), file)
-    stories = [file for file in found.values() if "#" not in file.name or file.is_file()]
-    embedded = {file for file in found.values() if file not in stories}
     if shared:
         front = any(path.name not in FILES for path in shared)
-        rests = list(map(_reader(real, extra, front=front), stories))
-        chosen = concerned(rests, changed, shared)
+        rests = list(map(_reader(real, extra, front=front), found.values()))
     else:
-        chosen = [real(file) in direct for file in stories]
-    picked = {file for file, is_one in zip(stories, chosen, strict=True) if is_one or not _is_story(file)}
-    return Since(tuple(file for file in found.values() if file in picked | embedded), changes.base)
-
-
-def _embedded(path: Path, place: Path, changed: frozenset[Path], shared: set[Path]) -> Iterator[Path]:
-    """The stories inside other files: those of a file that changed or whose marks did; all, where settings or the like did."""
-    if path.is_dir() and shared:
-        from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # most changes are to Markdown
-
-        with suppress(InputError):  # settings that cannot be used, of which the check complains
-            yield from embedded_in(path)
-        return
-    for file in sorted({_container(one) for one in changed}):
-        if (file == place or place in file.parents) and _holds_stories(file):
-            from ludic_deepeval.sources.embedded import embedded_of  # noqa: PLC0415  # as above
-
-            yield from embedded_of(path / file.relative_to(place) if path.is_dir() else path)
-
-
-def _holds_stories(path: Path) -> bool:
-    """Whether sources read stories out of a file."""
-    if (
-        path.suffix.lower() in SUFFIXES
-        or path.name.endswith(_BESIDE)
-        or path.name in FILES
-        or not path.is_file()
-    ):
-        return False
-    from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415  # most changes are to Markdown
-
-    try:
-        return bool(sources_of(path))
-    except InputError:
-        return False  # settings that cannot be used
-
-
-def _container(path: Path) -> Path:
-    """The file in which the stories stand whose marks lie in a folder beside it; any other file itself."""
-    return path.parent.with_suffix("") if path.parent.suffix == MARKS_FOLDER else path
+        rests = [Rests(_own(file, real)) for file in found.values()]
+    picked = zip(found.items(), concerned(rests, changed, shared), strict=True)
+    return Since(tuple(file for (name, file), is_one in picked if is_one or name in mistaken), changes.base)
 
 
 class _Real:
@@ -168,27 +132,60 @@ class _Real:
         return Path(self._folder(path.parent), path.name)
 
 
-def _is_story(path: Path) -> bool:
-    """False for what a caller named by mistake, of which the check complains."""
-    return path.is_file() and path.suffix.lower() in SUFFIXES
+def _all_in(folder: Path) -> list[Path]:
+    """Every story of a folder; unlike with `find_stories` there may be none."""
+    from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # most changes are to Markdown
+
+    return [*_in_order(path for path in folder.rglob("*") if is_story_of(folder, path)), *embedded_in(folder)]
 
 
-def _candidates(path: Path, place: Path, changed: frozenset[Path], direct: set[Path] | None) -> list[Path]:
-    """The files to choose from that one path stands for, in `find_stories`' order; `direct` spares a search."""
-    if path.is_dir():
-        if direct is None:
-            inside = list(path.rglob("*"))
-        else:
-            inside = [path / file.relative_to(place) for file in direct if place in file.parents]
-        return sorted((file for file in inside if is_story_of(path, file)), key=lambda file: file.as_posix())
-    if not path.exists() and (place in changed or any(place in file.parents for file in changed)):
-        return []  # deleted
-    return [] if _holds_stories(path) else [path]
+def _direct_in(folder: Path, place: Path, direct: set[Path]) -> list[Path]:
+    """The same stories in the same order, of those files only that changes name."""
+    below = [folder / file.relative_to(place) for file in direct if place in file.parents]
+    stories = _in_order(
+        file for file in below if file.suffix.lower() in SUFFIXES and is_story_of(folder, file)
+    )
+    others = [file for file in below if file.suffix.lower() not in SUFFIXES and file.is_file()]
+    if not others:
+        return stories
+    from ludic_deepeval.sources.embedded import embedded_of  # noqa: PLC0415
+
+    def order(file: Path) -> list[tuple[bool, str]]:
+        """A folder's files come before the folders in it."""
+        *folders, name = file.relative_to(folder).parts
+        return [*((True, part) for part in folders), (False, name)]
+
+    seen = (file for file in others if not any(map(_is_passed_over, file.relative_to(folder).parts)))
+    return [*stories, *(story for file in sorted(seen, key=order) for story in embedded_of(file))]
+
+
+def _in_order(files: Iterable[Path]) -> list[Path]:
+    return sorted(files, key=lambda file: file.as_posix())
+
+
+def _is_passed_over(part: str) -> bool:
+    return part.startswith(".") or part.endswith(MARKS_FOLDER)
+
+
+def _named(path: Path) -> list[Path]:
+    """The stories that a path stands for which is no folder; none where it stands for nothing."""
+    if path.is_file() and path.suffix.lower() not in SUFFIXES:
+        from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415
+
+        return embedded_of(path) if sources_of(path) else []
+    return [path] if real_file(path).is_file() else []
+
+
+def _is_gone(path: Path, real: _Real, changed: frozenset[Path]) -> bool:
+    """Whether something was deleted that a path stood for."""
+    places = {real(path), real(real_file(path))}
+    return not path.exists() and any(not places.isdisjoint((file, *file.parents)) for file in changed)
 
 
 def _sorted_out(changed: frozenset[Path], places: dict[Path, Path]) -> tuple[set[Path], set[Path]]:
-    """The stories that a change names, and the changes that other stories may rest on."""
+    """The files of stories that a change names, and the changes that other stories may rest on."""
     folders = {place if path.is_dir() else place.parent for path, place in places.items()}
+    holds_stories = _source_of(folders)
     direct: set[Path] = set()
     shared: set[Path] = set()
     for path in changed:
@@ -201,11 +198,32 @@ def _sorted_out(changed: frozenset[Path], places: dict[Path, Path]) -> tuple[set
             direct |= owners
         elif path.name in FILES:
             shared.add(path)
-        elif path.parent.suffix == MARKS_FOLDER or _holds_stories(path):
-            continue  # see _embedded
+        elif holds_stories(path):
+            direct.add(path)
         elif suffix in _DATA and ("bible" in path.parts or not folders.isdisjoint(path.parents)):
             shared.add(path)  # a background log lies in its story's folder or below
     return direct, shared
+
+
+def _source_of(folders: set[Path]) -> Callable[[Path], bool]:
+    """Make the function that says whether a file in one of these folders has stories inside, by the settings."""
+
+    @cache
+    def settings(folder: Path) -> "Settings | None":
+        from ludic_deepeval.sources.embedded import settings_for  # noqa: PLC0415  # most changes are to Markdown
+
+        try:
+            return settings_for(folder)
+        except InputError:
+            return None  # of which the check complains
+
+    def holds_stories(path: Path) -> bool:
+        if folders.isdisjoint(path.parents):
+            return False
+        found = settings(path.parent)
+        return found is not None and bool(found.of(path))
+
+    return holds_stories
 
 
 def _owners(path: Path, changed: frozenset[Path]) -> set[Path] | None:
@@ -217,6 +235,8 @@ def _owners(path: Path, changed: frozenset[Path]) -> set[Path] | None:
 
     for ending in _BESIDE:
         if path.name.endswith(ending):
+            if path.parent.name.endswith(MARKS_FOLDER):
+                return {path.parent.with_suffix("")}  # of a story inside this file
             stem = path.name.removesuffix(ending)
             if stories := called(stem):
                 return stories
@@ -256,12 +276,30 @@ def _reader(real: _Real, extra: tuple[Path, ...], *, front: bool) -> Callable[[P
 
     def rests(file: Path) -> Rests:
         folder = file.absolute().parent
-        beside = [real(file), *(real(file.with_name(file.stem + ending)) for ending in _BESIDE)]
         said = _front_matter(file) if front else {}
-        files = (*beside, *_log(file, said.get("background_log"), real), *settings(folder), *extra)
+        files = (
+            *_own(file, real),
+            *_log(file, said.get("background_log"), real),
+            *settings(folder),
+            *extra,
+        )
         return Rests(files, tuple(_bibles(said.get("bible"), folder)))
 
     return rests
+
+
+def _own(path: Path, real: _Real) -> tuple[Path, ...]:
+    """A story's file, lockfile and mark sheet."""
+    file = real_file(path)
+    if file == path:
+        marks = [path.with_name(path.stem + ending) for ending in _BESIDE]
+    else:
+        from ludic_deepeval.sources.naming import split_path, stem_of  # noqa: PLC0415
+
+        parts = split_path(path)
+        stem = stem_of(parts[1]) if parts else ""
+        marks = [file.with_name(file.name + MARKS_FOLDER) / (stem + ending) for ending in _BESIDE]
+    return tuple(map(real, (file, *marks)))
 
 
 def _settings(folder: Path) -> Iterator[Path]:
@@ -277,16 +315,21 @@ def _settings(folder: Path) -> Iterator[Path]:
                 return
 
 
-def _front_matter(file: Path) -> dict[Any, Any]:
+def _front_matter(path: Path) -> dict[Any, Any]:
     """What the front matter says, unchecked; nothing when it cannot be read, of which the check complains."""
     try:
-        data = read_bytes(file)
+        if path.suffix.lower() not in SUFFIXES:
+            from ludic_deepeval.sources.embedded import read_embedded  # noqa: PLC0415
+
+            story = read_embedded(path)
+            return {} if story is None else {"bible": story.front.bible}  # a log is in the file itself
+        data = read_bytes(path)
         if not any(
             word in data for word in (b"bible", b"background_log", b"\\")
-        ):  # a key may be spelt in escapes
+        ):  # keys may be spelt in escapes
             return {}
-        prose = Prose(decode(data, file), file)
-        found = load_yaml(prose.front_matter or "", file)
+        prose = Prose(decode(data, path), path)
+        found = load_yaml(prose.front_matter or "", path)
     except InputError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -56,6 +56,7 @@ def demo() -> None:
 
 @app.command()
 def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
+    context: typer.Context,
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")
     ] = None,
@@ -98,6 +99,8 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
+    if not paths and not changed:
+        raise typer.BadParameter("there is none; or ask for --changed", ctx=context, param_hint="PATH...")
     raise typer.Exit(
         run_check(
             paths or [],

@@ -77,7 +77,7 @@ def run_check(  # noqa: PLR0913  # one argument an option of the command
     from ludic_deepeval.check import check_stories  # noqa: PLC0415
 
     require_profile(profile)
-    _require_one_way(paths, changed=changed, base=base, write=write)
+    _require_sense(changed=changed, base=base, write=write)
     asked: Sequence[tuple[str, Path | None]] = [("json" if as_json else "text", None)]
     if format_name or reports:
         from ludic_deepeval.report.formats import targets  # noqa: PLC0415
@@ -144,10 +144,8 @@ def _written(result: "CheckResult", name: str, file: Path) -> int:
     return 0
 
 
-def _require_one_way(paths: list[Path], *, changed: bool, base: str | None, write: bool) -> None:
-    """Refuse calls that do not say, or say twice, which stories are meant."""
-    if not paths and not changed:
-        raise InputError("check", "no PATH given", allowed="stories or folders of stories, or --changed")
+def _require_sense(*, changed: bool, base: str | None, write: bool) -> None:
+    """Refuse options that do not go together."""
     if base is not None and not changed:
         raise InputError("--base", "says what --changed compares with", allowed="--changed --base REF")
     if changed and write:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ludic_deepeval.changed import Rests, changed_stories, concerned
 from ludic_deepeval.check import check_stories
+from ludic_deepeval.errors import InputError
 from ludic_deepeval.report.as_json import check_json
 from ludic_deepeval.sources import find_stories
 
@@ -361,7 +362,8 @@ def test_a_pyproject_counts_when_it_has_settings_now_or_had_them_at_the_base(rep
     commit()
     assert names() == []
     project.write_text("[project\n", encoding="utf-8")
-    assert names() == ["cosy/own.md"]
+    with pytest.raises(InputError, match="not valid TOML"):
+        names()
 
 
 def test_a_changed_baseline_concerns_every_story(repo: Path, ludic: Ludic) -> None:
@@ -406,6 +408,83 @@ def test_only_stories_are_read_when_only_stories_changed(repo: Path, monkeypatch
     monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("walked the folders"))
     assert names() == ["stories/alone.md", "stories/town-one.md"]
     assert set(read) <= {"alone.md", "town-one.md"}
+
+
+# Stories inside other files
+
+SOURCES = """\
+[[sources]]
+files = ["**/*.json"]
+kind = "json"
+pointer = "/npcs/*/tale"
+id = "../id"
+bible = "town"
+"""
+
+
+def put_data(template: Path, path: Path, *ids: str) -> Path:
+    """A JSON file with stories in it, each of them locked, and settings that say so."""
+    Path("ludic.toml").write_text(SOURCES, encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    npcs = [{"id": name, "tale": PROSE} for name in ids]
+    path.write_text(json.dumps({"npcs": npcs}), encoding="utf-8")
+    for name in ids:
+        for ending in (".ledger.json", ".marks.yaml"):
+            marks = path.with_name(f"{path.name}.ludic") / f"{name}{ending}"
+            marks.parent.mkdir(exist_ok=True)
+            shutil.copyfile(template / f"t{ending}", marks)
+    return path
+
+
+def test_a_file_with_stories_in_it_concerns_all_of_them_and_a_mark_its_own(
+    repo: Path, template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = put_data(template, Path("data/b/npcs.json"), "bram", "ada")
+    put_data(template, Path("data/z.json"), "zoe")
+    commit()
+    assert names() == []
+    put_data(template, Path(".cache/npcs.json"), "bram")
+    assert names() == []  # a folder's search passes it over
+    assert names(".cache") == [".cache/npcs.json#bram"]
+    shutil.rmtree(".cache")
+    in_order = ["data/z.json#zoe", "data/b/npcs.json#bram", "data/b/npcs.json#ada"]
+    assert [path.as_posix() for path in find_stories([Path("data")])] == in_order
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rglob", lambda *_: pytest.fail("walked the folders"))
+        touch(str(data))
+        assert names("data/b", "stories") == ["data/b/npcs.json#bram", "data/b/npcs.json#ada"]
+        assert names("data/b/npcs.json#ada", "stories") == ["data/b/npcs.json#ada"]
+        assert names("data/b/npcs.json") == ["data/b/npcs.json#bram", "data/b/npcs.json#ada"]
+        assert names("data/z.json") == []
+        touch("data/z.json")
+        assert names() == in_order
+        git("checkout", "-q", "--", ".")
+        Path("data/b/npcs.json.ludic/ada.ledger.json").unlink()
+        assert names() == ["data/b/npcs.json#ada"]
+        git("checkout", "-q", "--", ".")
+        touch("data/b/npcs.json.ludic/bram.marks.yaml")
+        assert names("data/b/npcs.json#bram", "data/b/npcs.json#ada") == ["data/b/npcs.json#bram"]
+        git("checkout", "-q", "--", ".")
+        data.unlink()
+        assert names() == names("data/b/npcs.json#ada") == names("data/b/npcs.json") == []
+
+
+def test_stories_in_other_files_rest_on_bibles_and_settings_too(
+    repo: Path, template: Path, ludic: Ludic
+) -> None:
+    put_data(template, Path("data/npcs.json"), "bram")
+    commit()
+    touch("bible/town/v1/bible.yaml", LAW)
+    assert names() == [*BOTH, "data/npcs.json#bram"]
+    assert names("data/npcs.json#bram") == ["data/npcs.json#bram"]
+    git("checkout", "-q", "--", ".")
+    touch("ludic.toml", "\n")
+    assert names("data") == ["data/npcs.json#bram"]
+    git("checkout", "-q", "--", ".")
+    Path("data/npcs.json").write_text("{", encoding="utf-8")
+    ran = ludic("check", "--changed")
+    assert (ran.code, len(ran.faults)) == (2, 1)
+    assert "data/npcs.json" in ran.err
 
 
 # Links, submodules, worktrees, folders
@@ -606,7 +685,6 @@ def test_wrong_calls_are_one_line_each(repo: Path, tmp_path: Path, ludic: Ludic)
         (["--changed", "--baseline", "b.json", "--write-baseline"], "not with --changed"),
         (["--changed", "absent.md"], "no such file"),
         (["--changed", "ludic.toml"], "not a story"),
-        ([], "no PATH given"),
     ):
         ran = ludic("check", *words)
         assert (ran.code, len(ran.faults)) == (2, 1), words
@@ -664,7 +742,7 @@ def test_the_repositorys_own_configuration_runs_nothing_and_hides_nothing(repo: 
 
 EDITS = st.lists(
     st.tuples(
-        st.sampled_from(["prose", "law", "policy", "log", "unlock", "sheet", "delete", "rename", "new", "near", "front"]),
+        st.sampled_from(["prose", "law", "policy", "log", "unlock", "sheet", "delete", "rename", "new", "near", "front", "data"]),
         st.integers(0, 4),
         st.sampled_from(["", "", "add", "commit"]),
     ),
@@ -675,7 +753,7 @@ EDITS = st.lists(
 
 def edit(kind: str, at: int, template: Path) -> None:
     """One change to the repository in the current folder, at one of its stories if that is there."""
-    stories = sorted(path for path in Path().rglob("*.md"))
+    stories = sorted([*Path().rglob("*.md"), *Path("data").rglob("*.json")])
     story = stories[at % len(stories)] if stories else Path("none.md")
     if kind == "law":
         Path("bible/town/v1/bible.yaml").write_text(BIBLE + LAW * (at % 2), encoding="utf-8")
@@ -696,6 +774,8 @@ def edit(kind: str, at: int, template: Path) -> None:
             Path(f"stories/new-{at}.md"),
             ["", "bible: town", "background_log: logs/far.yaml"][at % 3],
         )
+    elif kind == "data":
+        put_data(template, Path("data/npcs.json"), *["bram", "ada", "zoe"][: at % 3 + 1])
     elif kind == "near":
         Path("stories/bible/town").mkdir(exist_ok=True, parents=True)
         Path("stories/bible/town/bible.yaml").write_text(BIBLE + LAW, encoding="utf-8")
