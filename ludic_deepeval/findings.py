@@ -86,6 +86,10 @@ class Placer:
         place = self._prose.place(offset)
         return Finding(code, severity, message, place.line, place.column, quote)
 
+    def said(self, finding: Finding) -> str:
+        """Where a finding is; with the column where a whole story may be on one line of another file."""
+        return f"line {finding.line}" + (f", column {finding.column}" if self._prose.is_part else "")
+
     def on(self, name: str, item_id: str, code: str, severity: Severity, message: str) -> Finding:
         """A finding on the first quote of an item."""
         item = self._items.get((name, item_id))
@@ -109,7 +113,7 @@ def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger
         elif other in logged:
             where = "the background log"
         else:
-            where = f"line {placer.on(lists[other], other, '', 'note', '').line}"
+            where = placer.said(placer.on(lists[other], other, "", "note", ""))
         yield replace(finding, against=f"{where}: “{fault.quotes[there]}”")
 
 

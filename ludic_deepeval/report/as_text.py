@@ -73,7 +73,7 @@ def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
         yield from _verdict(story.outcome.value.card, paint)
     for finding in story.findings:
         if finding.code not in {"unread", "stale"}:
-            yield from _finding(finding, paint)
+            yield from _finding(finding, paint, column=story.file != story.path)
     if story.fixes and not _expects_to_fail(story):
         yield from _fix("smallest fix", story.fixes[0], paint)
 
@@ -111,8 +111,10 @@ def _figure(value: Fraction | Unscored, against: Fraction | None = None, *, plac
     return "unscored" if isinstance(value, Unscored) else decimal(value, against, places=places)
 
 
-def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
+def _finding(finding: Finding, paint: Paint, *, column: bool) -> Iterator[str]:
     where = f"line {finding.line}" if finding.quote else "story"
+    if finding.quote and column:  # a whole story may be on one line of another file
+        where += f", column {finding.column}"
     yield f"  {paint(finding.severity, _COLOUR[finding.severity])} {where}: {clean(finding.message, limit=400)}  {paint(f'[{finding.code}]', 'dim')}"
     if finding.quote:
         yield f"      “{clean(' '.join(finding.quote.split()), limit=_QUOTE_WIDTH)}”"

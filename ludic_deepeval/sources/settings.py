@@ -4,7 +4,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, StringConstraints, model_validator
 
 from ludic_deepeval.errors import InputError, shown
 from ludic_deepeval.ledger import Frozen, Text, load_model
@@ -21,6 +21,18 @@ def _glob(text: str) -> str:
         raise ValueError(
             f"found {shown(text)}; allowed: files in the folder of the settings, such as data/npcs/*.json or data/**/*.csv"
         )
+    return text
+
+
+def _some(globs: tuple[str, ...]) -> tuple[str, ...]:
+    if not globs:
+        raise ValueError("found an empty list; allowed: at least one name such as data/npcs/*.json")
+    return globs
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or text in '"\r\n':
+        raise ValueError(f"found {shown(text)}; allowed: one character")
     return text
 
 
@@ -56,7 +68,7 @@ class Column(Frozen):
 
 
 class _Source(Frozen):
-    files: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    files: Annotated[tuple[Glob, ...], AfterValidator(_some)]
 
     def reads(self, path: str) -> bool:
         """Whether this source is about a file, given by its path from the settings' folder, with `/`."""
@@ -95,7 +107,7 @@ class TableSource(_Source):
     kind: Literal["csv"]
     column: Text
     id: Text
-    delimiter: Annotated[str, StringConstraints(pattern=r'^[^"\r\n]\z')] = ","
+    delimiter: Annotated[str, AfterValidator(_delimiter)] = ","
     title: Text | Column | None = None
     profile: ProfileName | Column | None = None
     bible: Text | Column | None = None

@@ -98,7 +98,8 @@ def test_findings_stand_where_their_words_do_in_the_container(read: Path, ludic:
     assert fault["quote"] == "“When I was seven I sailed it,”"
     text = ludic("check", "data/npcs.json#zoë").out
     assert text.startswith("data/npcs.json#zoë  Zoë of the Sea\n")
-    assert "against line 6: “Zoë was nine" in text
+    assert "error line 6, column 89: " in text
+    assert "against line 6, column 20: “Zoë was nine" in text  # the emoji 18, a blank 19
 
 
 def test_marks_lie_in_a_folder_beside_the_container(read: Path) -> None:
