@@ -12,24 +12,33 @@ from typing import Any, Final
 
 from ludic_deepeval.terminal import guarded, run_check
 
-_FLAGS: Final = {"--json": "as_json", "--allow-unread": "allow_unread", "--quiet": "quiet", "-q": "quiet"}
+_FLAGS: Final = {
+    "--json": "as_json",
+    "--allow-unread": "allow_unread",
+    "--quiet": "quiet",
+    "-q": "quiet",
+    "--changed": "changed",
+}
 _SPECIAL: Final = frozenset("*?[~$%")  # Typer expands these on Windows
 
 
 def plain_check(words: list[str]) -> dict[str, Any] | None:
-    """Return the arguments of `run_check` for `check PATH… [flags]`, or None for what Typer has to read."""
+    """Return the arguments of `run_check` for `check PATH… [flags] [--base REF]`, or None for what Typer has to read."""
     if words[:1] != ["check"]:
         return None
     paths: list[Path] = []
     flags: dict[str, Any] = {}
-    for word in words[1:]:
+    rest = iter(words[1:])
+    for word in rest:
         if word in _FLAGS:
             flags[_FLAGS[word]] = True
+        elif word == "--base" and (ref := next(rest, "")) and not _SPECIAL.intersection(ref):
+            flags["base"] = ref
         elif word.startswith("-") or _SPECIAL.intersection(word):
             return None
         else:
             paths.append(Path(word))
-    return {"paths": paths, **flags} if paths else None
+    return {"paths": paths, **flags} if paths or "changed" in flags else None
 
 
 def main() -> None:

@@ -85,7 +85,11 @@ class Fix:
 
 
 def cheapest_fixes(
-    ledger: FactLedger, policy: Policy | None = None, *, names: tuple[str, ...] = ()
+    ledger: FactLedger,
+    policy: Policy | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    trials: int | None = None,
 ) -> tuple[Fix, ...]:
     """Find the smallest sets of changes that clear the gate.
 
@@ -93,18 +97,24 @@ def cheapest_fixes(
         ledger: The ledger as it is.
         policy: Weights and thresholds.
         names: Known names from a Story Bible, as for `score_ledger`.
+        trials: How many sets to score at most before giving up; None for as many as it takes, which grows with the
+            square of the number of events.
 
     Returns:
         At most five fixes of the same, smallest size, the least exaggerated first; empty when the gate is passed
-        already, cannot be measured, or is out of reach of `MAX_CHANGES` changes to either score. Applying a fix with
+        already, cannot be measured, or is out of reach of `MAX_CHANGES` changes to either score, or of `trials`. Applying a fix with
         `apply_fix` gives exactly the score that it promises.
     """
     policy = policy or Policy()
     before = score_ledger(ledger, policy, names=names)
     if isinstance(before.lpi, Unscored) or isinstance(before.pcv, Unscored):
         return ()
-    lpi_sets = list(_lpi_sets(ledger, policy, names)) if before.lpi < policy.lpi_gate else [()]
-    pcv_sets = list(_pcv_sets(ledger, policy)) if before.pcv < policy.pcv_threshold else [()]
+    trial = _Trials(ledger, policy, names, trials)
+    try:
+        lpi_sets = list(_lpi_sets(trial)) if before.lpi < policy.lpi_threshold else [()]
+        pcv_sets = list(_pcv_sets(trial)) if before.pcv < policy.pcv_threshold else [()]
+    except _OutOfTrials:
+        return ()
     if (lpi_sets, pcv_sets) == ([()], [()]):
         return ()
     fixes = []
@@ -113,6 +123,27 @@ def cheapest_fixes(
         after = score_ledger(_applied(ledger, changes), policy, names=names)
         fixes.append(Fix(changes, before, after))
     return tuple(_varied(fixes))
+
+
+class _OutOfTrials(Exception):  # noqa: N818  # no error: the search ends here
+    """The search has scored as many sets as it may."""
+
+
+@dataclass(slots=True)
+class _Trials:
+    """Scores a ledger with changes made, as often as it may (None: always)."""
+
+    ledger: FactLedger
+    policy: Policy
+    names: tuple[str, ...]
+    left: int | None
+
+    def __call__(self, changes: tuple[Change, ...]) -> ScoreCard:
+        if self.left is not None:
+            if self.left <= 0:
+                raise _OutOfTrials
+            self.left -= 1
+        return score_ledger(_applied(self.ledger, changes), self.policy, names=self.names)
 
 
 def apply_fix(ledger: FactLedger, fix: Fix) -> FactLedger:
@@ -135,9 +166,10 @@ def _varied(fixes: list[Fix]) -> list[Fix]:
 # LPI
 
 
-def _lpi_sets(ledger: FactLedger, policy: Policy, names: tuple[str, ...]) -> Iterator[tuple[Change, ...]]:
+def _lpi_sets(trial: _Trials) -> Iterator[tuple[Change, ...]]:
     """Yield up to MAX_FIXES change sets of the smallest size that reaches the LPI gate."""
-    options = [kind for kind in _lpi_options(ledger, policy, names) if kind]
+    policy = trial.policy
+    options = [kind for kind in _lpi_options(trial.ledger, policy, trial.names) if kind]
     for size in range(1, MAX_CHANGES + 1):
         found: list[tuple[Fraction, tuple[Change, ...]]] = []
         for combination in combinations_with_replacement(range(len(options)), size):
@@ -148,8 +180,8 @@ def _lpi_sets(ledger: FactLedger, policy: Policy, names: tuple[str, ...]) -> Ite
                 for kind in dict.fromkeys(combination)
                 for n in range(combination.count(kind))
             )
-            lpi = score_ledger(_applied(ledger, changes), policy, names=names).lpi
-            if isinstance(lpi, Fraction) and lpi >= policy.lpi_gate:
+            lpi = trial(changes).lpi
+            if isinstance(lpi, Fraction) and lpi >= policy.lpi_threshold:
                 found.append((lpi, changes))
         if found:
             yield from (changes for _, changes in sorted(found, key=lambda pair: -pair[0])[:MAX_FIXES])
@@ -224,16 +256,17 @@ def _ordinal(number: int) -> str:
 # PCV
 
 
-def _pcv_sets(ledger: FactLedger, policy: Policy) -> Iterator[tuple[Change, ...]]:
+def _pcv_sets(trial: _Trials) -> Iterator[tuple[Change, ...]]:
     """Yield up to MAX_FIXES change sets of the smallest size that reaches the PCV gate."""
+    policy = trial.policy
 
     def reached(changes: tuple[Change, ...]) -> bool:
-        pcv = score_ledger(_applied(ledger, changes), policy).pcv
+        pcv = trial(changes).pcv
         return isinstance(pcv, Fraction) and pcv >= policy.pcv_threshold
 
     options: list[Change] = [
         change
-        for event in ledger.events
+        for event in trial.ledger.events
         for change in (
             _raise("raise-immediacy", event, _STRONG),
             *(_raise("raise-gravity", event, value) for value in _band_tops(policy)),

@@ -222,14 +222,32 @@ def resolve_bible(reference: str, start: Path, file: object) -> Path:
             allowed="a name such as faerun or faerun@v1, not a path",
         )
     name, version = match.groups()
-    resolved = start.resolve()
-    for folder in (resolved, *resolved.parents):
-        for found in (folder / "bible" / name, folder / name if folder.name == "bible" else None):
-            if found is not None and found.is_dir() and ((found / FILE).is_file() or _versions(found)):
-                return found / version if version else found
+    for found in places(name, start):
+        if is_bible(found):
+            return found / version if version else found
     raise InputError(
         file,
         f"no Story Bible called {shown(name)}",
         where="bible",
         allowed=f"a folder bible/{name} beside the story or above it",
     )
+
+
+def name_in(reference: str) -> str | None:
+    """The bible's name in a reference such as `faerun@v1`; None when it is no reference."""
+    match = _REFERENCE.match(reference)
+    return match.group(1) if match else None
+
+
+def places(name: str, start: Path) -> Iterator[Path]:
+    """Yield the folders in which a bible is looked for, the nearest first; the first that `is_bible` is taken."""
+    resolved = start.resolve()
+    for folder in (resolved, *resolved.parents):
+        yield folder / "bible" / name
+        if folder.name == "bible":
+            yield folder / name
+
+
+def is_bible(folder: Path) -> bool:
+    """Whether a folder holds a bible, or a version of one."""
+    return folder.is_dir() and ((folder / FILE).is_file() or bool(_versions(folder)))

@@ -6,17 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ludic_deepeval.codes import SEVERITIES
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, StaleError
 from ludic_deepeval.files import decode, read_bytes
-from ludic_deepeval.findings import Finding, Placer, Severity, of_lock
-from ludic_deepeval.judging import Reading, figures, judge
+from ludic_deepeval.findings import Finding, Placer, of_lock
+from ludic_deepeval.judging import Reading, figures, graded, judge
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verify
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy, find_policy
 from ludic_deepeval.scoring import Gate, score_ledger
-from ludic_deepeval.sources import Story, find_stories, read_story, real_file
+from ludic_deepeval.sources import Story, find_stories, read_story
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from ludic_deepeval.bible import Bible
 
 State: TypeAlias = Literal["read", "unread", "unscored"]
+MoveMarks: TypeAlias = Callable[[Lockfile, Story], Lockfile | None]
+"""Makes of a stale lockfile one that fits the story, or none."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class StoryResult:
 
     Attributes:
         path: The file as it was given; `FILE#ID` for a story inside another file.
+        story: What was read from it.
         id: The story's id.
         title: Its title, or its id.
         profile: The profile it was judged under.
@@ -45,6 +49,7 @@ class StoryResult:
     """
 
     path: Path
+    story: Story
     id: str
     title: str
     profile: str
@@ -57,13 +62,18 @@ class StoryResult:
     @property
     def file(self) -> Path:
         """The file that the lines and columns of the findings are in."""
-        return real_file(self.path)
+        return self.path.with_name(self.story.file.name)
 
     @property
     def plays(self) -> bool | None:
         """Whether the gate is passed; None when it was not measured."""
         gate = self.outcome.value.card.gate if isinstance(self.outcome, Scored) else None
         return gate.passed if isinstance(gate, Gate) else None
+
+    @property
+    def is_known_unread(self) -> bool:
+        """Whether nobody has read it yet and the team's baseline knows."""
+        return any(finding.code == "unread" and finding.status == "known" for finding in self.findings)
 
     @cached_property
     def fixes(self) -> "tuple[Fix, ...]":
@@ -107,9 +117,8 @@ class CheckResult:
         """0 holds, 1 something falls short, 2 an input is wrong."""
         if self.errors:
             return 2
-        summary = self.summary
-        apart = 0 if self.allow_unread else summary["unread"] + summary["unscored"]
-        return 1 if summary["failed"] + apart else 0
+        apart = any(story.state != "read" and not story.is_known_unread for story in self.stories)
+        return 1 if self.summary["failed"] or (apart and not self.allow_unread) else 0
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a story, floats for figures and missing values for what was not measured (needs pandas)."""
@@ -179,8 +188,12 @@ class Checker:
         card = score_ledger(ledger, self.policy_for(story), names=names)
         return Reading(ledger, card, check_consistency(ledger, bible), names)
 
-    def check(self, path: Path) -> StoryResult:
+    def check(self, path: Path, *, move_marks: MoveMarks | None = None) -> StoryResult:
         """Judge one story.
+
+        Args:
+            path: Its file.
+            move_marks: Judge a story that was edited by what this makes of its lockfile; by default it is unread.
 
         Raises:
             InputError: The story, its lockfile or its bible cannot be used.
@@ -193,15 +206,12 @@ class Checker:
             outcome: Outcome[Reading],
             findings: list[Finding],
             unscored: Unscored | None,
-            *,
-            holds: bool = False,
         ) -> StoryResult:
-            ordered = tuple(
-                sorted(findings, key=lambda finding: (_RANK[finding.severity], finding.line, finding.column))
-            )
+            ordered = in_order(graded(findings, policy))
+            holds = state == "read" and not any(finding.fails for finding in ordered)
             title = story.front.title or story.id
             return StoryResult(
-                path, story.id, title, policy.profile, state, outcome, ordered, holds, unscored
+                path, story, story.id, title, policy.profile, state, outcome, ordered, holds, unscored
             )
 
         placer = Placer(story.prose, None)
@@ -211,18 +221,23 @@ class Checker:
             why = Unscored(
                 "unread", f"not read yet (no ledger). Mark it up: ludic annotate {path}. No AI needed."
             )
-            return result("unread", why, [placer.at(0, "unread", "warning", why.reason)], why)
+            return result("unread", why, [placer.at(0, "unread", why.reason)], why)
         lock = load_lockfile(story.lockfile)
         try:
             verify(lock, story.prose, story.lockfile)
         except StaleError:
-            why = Unscored("unread", f"changed since it was read. Move its marks along: ludic relock {path}")
-            return result("unread", why, [placer.at(0, "stale", "warning", why.reason)], why)
+            moved = move_marks(lock, story) if move_marks else None
+            if moved is None:
+                why = Unscored(
+                    "unread", f"changed since it was read. Move its marks along: ludic relock {path}"
+                )
+                return result("unread", why, [placer.at(0, "stale", why.reason)], why)
+            lock = moved
         placer = Placer(story.prose, lock.ledger)
         aside = list(of_lock(lock, placer, story.prose))
         if _sheet_changed(story, lock):
             message = f"the mark sheet has changed since it was locked: ludic lock {path}"
-            aside.append(placer.at(0, "unlocked-sheet", "warning", message))
+            aside.append(placer.at(0, "unlocked-sheet", message))
         if lock.unread:
             count = "a paragraph" if len(lock.unread) == 1 else f"{len(lock.unread)} paragraphs"
             why = Unscored(
@@ -231,18 +246,13 @@ class Checker:
             )
             return result("unread", why, aside, why)
         if why_not := lock.too_little_grounded:
-            return result(
-                "unscored", why_not, [*aside, placer.at(0, "unscored", "warning", why_not.reason)], why_not
-            )
+            return result("unscored", why_not, [*aside, placer.at(0, "unscored", why_not.reason)], why_not)
         reading = self.read(story, lock)
-        findings, holds = judge(story, reading, placer, self.bible_for(story))
-        findings += aside
+        findings = judge(story, reading, placer, self.bible_for(story)) + aside
         if isinstance(reading.card.gate, Unscored):
             gap = reading.card.gate
-            return result(
-                "unscored", Scored(reading), [*findings, placer.at(0, "unscored", "warning", gap.reason)], gap
-            )
-        return result("read", Scored(reading), findings, None, holds=holds)
+            return result("unscored", Scored(reading), [*findings, placer.at(0, "unscored", gap.reason)], gap)
+        return result("read", Scored(reading), findings, None)
 
 
 def _sheet_changed(story: Story, lock: Lockfile) -> bool:
@@ -252,7 +262,10 @@ def _sheet_changed(story: Story, lock: Lockfile) -> bool:
     return bool(sheet_digest(decode(read_bytes(story.sheet), story.sheet)) != recorded)
 
 
-_RANK: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sort findings: errors first, then by place."""
+    rank = {severity: at for at, severity in enumerate(SEVERITIES)}
+    return tuple(sorted(findings, key=lambda finding: (rank[finding.severity], finding.line, finding.column)))
 
 
 def _validated(ledger: FactLedger, path: Path) -> FactLedger:

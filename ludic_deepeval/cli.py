@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ludic_deepeval import cli_table
+from ludic_deepeval.cli_judge import judge
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
 
@@ -24,9 +26,13 @@ app = typer.Typer(
 )
 bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(bible_app, name="bible")
+cli_table.register(app)
+app.command()(judge)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Profile = Annotated[str | None, typer.Option(help="campaign, one-shot or cosy; by default the story's own.")]
+Profile = Annotated[
+    str | None, typer.Option(help="campaign, one-shot, cosy or submission; by default the story's own.")
+]
 Files = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A story.")]
 
@@ -44,23 +50,69 @@ def demo() -> None:
     for line in check_text(check_stories([folder]), paint=painter()):
         say(line)
     say(
-        f"\nThe stories are in {folder}. Your own:  ludic annotate my-story.md   then   ludic lock my-story.md   then   ludic check my-story.md"
+        f"\nThe stories are in {folder}. Your own:  ludic annotate --web my-story.md   then   ludic check my-story.md"
     )
 
 
 @app.command()
-def check(
-    paths: Files,
+def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")
+    ] = None,
     as_json: AsJson = False,
     profile: Profile = None,
     allow_unread: Annotated[
         bool, typer.Option("--allow-unread", help="Let stories without a ledger through.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only stories that do not hold.")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A file of known findings, which fail nothing.")
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Write what is found now into the baseline.")
+    ] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Take out of the baseline what is mended.")] = False,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text (the default), json, sarif, junit, github, markdown or html.",
+        ),
+    ] = None,
+    reports: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--report", metavar="FORMAT=PATH", help="Also write this format to a file; may be repeated."
+        ),
+    ] = None,
+    changed: Annotated[
+        bool,
+        typer.Option(
+            "--changed", help="Only stories that git sees changed, or whose bible, log or settings did."
+        ),
+    ] = False,
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="What --changed compares with; by default the main branch."),
+    ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     raise typer.Exit(
-        run_check(paths, as_json=as_json, profile=profile, allow_unread=allow_unread, quiet=quiet)
+        run_check(
+            paths or [],
+            as_json=as_json,
+            profile=profile,
+            allow_unread=allow_unread,
+            quiet=quiet,
+            baseline=baseline,
+            write=write_baseline,
+            prune=prune,
+            format_name=format_name,
+            reports=reports or (),
+            changed=changed,
+            base=base,
+        )
     )
 
 
@@ -127,8 +179,23 @@ def advise(paths: Files, as_json: AsJson = False, profile: Profile = None) -> No
 def annotate(
     file: File,
     force: Annotated[bool, typer.Option("--force", help="Write over a mark sheet that is there.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Mark the story in the browser instead.")] = False,
+    second: Annotated[
+        bool,
+        typer.Option("--second", help="With --web: a second reader, who sees none of the first one's marks."),
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="With --web: only print the address.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="With --web: the port; by default any that is free.")
+    ] = 0,
 ) -> None:
     """Write a mark sheet beside a story: quotes and plain questions, and candidates found in the text. No AI."""
+    if web:
+        from ludic_deepeval.web.command import annotate_in_browser
+
+        raise typer.Exit(annotate_in_browser(file, second=second, port=port, open_browser=not no_open))
+    if second or no_open or port:
+        raise InputError("ludic annotate", "--second, --no-open or --port without --web", hint="add --web")
     from ludic_deepeval.files import write_atomic
     from ludic_deepeval.lockfile import load_lockfile
     from ludic_deepeval.marks import write_sheet
@@ -292,6 +359,29 @@ def agree(
 
         for line in agree_text(found):
             say(line)
+
+
+@app.command()
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(metavar="CODE", help="The code in a finding's brackets.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a code means, why it matters at the table, and how to mend it; without a code, list them."""
+    from ludic_deepeval.codes import CODES
+    from ludic_deepeval.explain import EXPLANATIONS
+    from ludic_deepeval.report.as_text import explain_text
+
+    if code is not None and code not in CODES:
+        raise InputError("ludic explain", f"no code '{clean(code)}'", allowed=", ".join(CODES))
+    wanted = [code] if code else list(CODES)
+    if as_json:
+        found = [{"code": one} | CODES[one]._asdict() | EXPLANATIONS[one]._asdict() for one in wanted]
+        print_json({"version": 1, "codes": found})
+        return
+    for line in explain_text(code, paint=painter()):
+        say(line)
 
 
 @app.command()

@@ -3,13 +3,15 @@
 ::
 
     LudicError
-    └── InputError        a file, argument or setting that cannot be used (exit code 2)
-        └── StaleError    a ledger whose prose has changed since it was read
+    ├── InputError        a file, argument or setting that cannot be used (exit code 2)
+    │   └── StaleError    a ledger whose prose has changed since it was read
+    └── ModelError        a model that gave no answer that can be used; `kind` says why
 
 A measurement that cannot be made is not an error but an `Unscored` (see `outcome`).
 """
 
 import unicodedata
+from typing import Final, Literal, TypeAlias
 
 _SHOWN = 80
 _PART = 800
@@ -48,6 +50,70 @@ class InputError(LudicError):
 
 class StaleError(InputError):
     """The prose is not the prose that the ledger was made from."""
+
+
+ModelFault: TypeAlias = Literal[
+    "unreachable",  # no server there
+    "unknown-model",  # the server has no such model
+    "denied",  # no key, or one that is not accepted, or nothing left to pay with
+    "unrecorded",  # a recording that does not hold this request
+    "rejected",  # the server calls the request wrong
+    "too-long",  # the prompt does not fit, or was cut to fit
+    "refused",  # the model will not answer
+    "truncated",  # the answer was cut off at its limit of tokens
+    "empty",  # an answer without words
+    "malformed",  # a reply or an answer that is not what it should be
+    "overloaded",  # 429, 503, 529: asked too much or too fast
+    "server-error",  # any other 5xx
+    "timed-out",
+    "dropped",  # the connection broke before the answer was whole
+    "budget",  # the calls or tokens that were allowed are spent
+]
+_FOR_ALL: Final = frozenset({"unreachable", "unknown-model", "denied"})
+
+
+class ModelError(LudicError):
+    """A model that gave no answer that can be used, said in one line.
+
+    A caller ends with it (exit code 2), or makes it the cause of an `Unscored` (`llm.client.unscored`).
+
+    Args:
+        kind: What went wrong, for programs.
+        model: Who was asked, as `provider:model`.
+        found: What happened. It must hold no key.
+        hint: What to do.
+        retry_after: Seconds for which the server asked to be left alone.
+        again: Whether the same request, put in another way that was just learnt, may be answered.
+    """
+
+    def __init__(
+        self,
+        kind: ModelFault,
+        model: str,
+        found: str,
+        *,
+        hint: str = "",
+        retry_after: float | None = None,
+        again: bool = False,
+    ) -> None:
+        self.kind: ModelFault = kind
+        self.model = model
+        self.found = found
+        self.hint = hint
+        self.retry_after = retry_after
+        self.again = again
+        self.requests = 1
+        super().__init__(kind, model, found)
+
+    def __str__(self) -> str:
+        tries = f" (asked {self.requests} times)" if self.requests > 1 else ""
+        head = f"{clean(self.model, limit=200)}: {clean(self.found, limit=_PART)}{tries}"
+        return f"{head}; {clean(self.hint, limit=_PART)}" if self.hint else head
+
+    @property
+    def for_all(self) -> bool:
+        """Whether every other request to this model would end the same way."""
+        return self.kind in _FOR_ALL
 
 
 def clean(text: str, *, limit: int = _SHOWN) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from ludic_deepeval.codes import CODES, Severity
 from ludic_deepeval.consistency import LORE, ConsistencyReport
 from ludic_deepeval.ledger import Extracted, FactLedger
 from ludic_deepeval.lockfile import Lockfile
@@ -14,35 +15,7 @@ from ludic_deepeval.text import Prose
 if TYPE_CHECKING:
     from ludic_deepeval.bible import Bible
 
-Severity: TypeAlias = Literal["error", "warning", "note"]
-
-CODES: Final = {
-    "dead-then-active": "somebody dies and is alive or acting later",
-    "injury-vanished": "a permanent injury is gone",
-    "age-fell": "a stated age is lower than an earlier one",
-    "item-not-held": "a thing is used or lost while not held",
-    "skill-not-had": "a skill is used or lost while not had",
-    "against-log": "the prose contradicts the background log",
-    "lore-violation": "a law of the Story Bible is broken in the open",
-    "few-hooks": "too little is left open: LPI is below the gate",
-    "flat-events": "too little presses: PCV is below the gate",
-    "no-goal": "the protagonist pursues nothing",
-    "few-people": "fewer than three people have unfinished business with the protagonist",
-    "no-urgent-hook": "no open thread could drive the next scene",
-    "no-mystery": "nothing is left unexplained",
-    "too-many-mysteries": "more than three things are left unexplained",
-    "told-mystery": "a mystery names so much that it is an explanation",
-    "same-weight": "an event counts half, since two of its gravity are stronger",
-    "bare-linkage": "an event claims ties to the world that the Story Bible does not show",
-    "unknown-place": "a practice in a place that the Story Bible does not have, so that no law can be looked up",
-    "unlocked-sheet": "the mark sheet has changed since it was locked",
-    "unread": "no ledger lies beside the story",
-    "stale": "the prose has changed since it was read",
-    "new-paragraph": "a paragraph that nobody has read",
-    "no-quote": "an item that rests on no words of the prose",
-    "unscored": "something could not be measured",
-    "expectation": "the story is not what its front matter expects",
-}
+Status: TypeAlias = Literal["open", "expected", "intentional", "known"]
 _HIGH_LINKAGE: Final = 7
 _ENOUGH_PEOPLE: Final = 3
 
@@ -53,12 +26,18 @@ class Finding:
 
     Attributes:
         code: A key of `CODES`.
-        severity: error, warning or note.
+        severity: error, warning or note; an open error fails the check.
         message: One line.
         line: Line of the stored file, from 1.
         column: Column in it, in characters from 1.
         quote: The words it is about; None when it is about the story as a whole.
         against: For a contradiction, where the other side stands and its words.
+        span: Where the quote stands in the body, half-open; None without a quote.
+        end_line: Line of the stored file in which the quote ends; None without a quote.
+        end_column: The column after its last character; None without a quote.
+        status: `open`, or why it does not count: `expected` (by the front matter's `expect`), `intentional` (the front
+            matter says so) or `known` (in the team's baseline).
+        reason: The front matter's reason for `intentional`.
     """
 
     code: str
@@ -68,6 +47,16 @@ class Finding:
     column: int
     quote: str | None = None
     against: str | None = None
+    span: tuple[int, int] | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    status: Status = "open"
+    reason: str | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails a check."""
+        return self.severity == "error" and self.status == "open"
 
 
 class Placer:
@@ -79,23 +68,33 @@ class Placer:
             {(name, item.id): item for name, _, item in ledger.items()} if ledger else {}
         )
 
-    def at(
-        self, offset: int, code: str, severity: Severity, message: str, quote: str | None = None
-    ) -> Finding:
+    def at(self, offset: int, code: str, message: str) -> Finding:
         """A finding at a body offset."""
         place = self._prose.place(offset)
-        return Finding(code, severity, message, place.line, place.column, quote)
+        return Finding(code, CODES[code].severity, message, place.line, place.column)
 
     def said(self, finding: Finding) -> str:
         """Where a finding is; with the column where a whole story may be on one line of another file."""
         return f"line {finding.line}" + (f", column {finding.column}" if self._prose.is_part else "")
 
-    def on(self, name: str, item_id: str, code: str, severity: Severity, message: str) -> Finding:
+    def over(self, start: int, end: int, code: str, message: str, quote: str | None = None) -> Finding:
+        """A finding on a span of the body."""
+        after = self._prose.place(end)
+        return replace(
+            self.at(start, code, message),
+            quote=self._prose.body[start:end] if quote is None else quote,
+            span=(start, end),
+            end_line=after.line,
+            end_column=after.column,
+        )
+
+    def on(self, name: str, item_id: str, code: str, message: str) -> Finding:
         """A finding on the first quote of an item."""
         item = self._items.get((name, item_id))
         if item is None or not item.evidence:
-            return self.at(0, code, severity, message)
-        return self.at(item.evidence[0].start, code, severity, message, item.evidence[0].quote)
+            return self.at(0, code, message)
+        first = item.evidence[0]
+        return self.over(first.start, first.end, code, message, first.quote)
 
 
 def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger) -> Iterator[Finding]:
@@ -104,16 +103,14 @@ def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger
     logged = {entry.id for entry in ledger.background_log}
     for fault in report.faults:
         here, there = (1, 0) if fault.events[1] in lists and fault.code != LORE else (0, 1)
-        finding = placer.on(
-            lists.get(fault.events[here], ""), fault.events[here], fault.code, "error", fault.message
-        )
+        finding = placer.on(lists.get(fault.events[here], ""), fault.events[here], fault.code, fault.message)
         other = fault.events[there]
         if fault.code == LORE:
             where = "the Story Bible"
         elif other in logged:
             where = "the background log"
         else:
-            where = placer.said(placer.on(lists[other], other, "", "note", ""))
+            where = placer.said(placer.on(lists[other], other, fault.code, ""))
         yield replace(finding, against=f"{where}: “{fault.quotes[there]}”")
 
 
@@ -121,12 +118,12 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
     """Warnings where the gate is missed, with what is missing; notes where a mark looks doubtful."""
     policy = card.policy
     lpi_low = not isinstance(card.lpi, Unscored) and card.lpi < policy.lpi_gate
+    gates = policy.lpi_threshold > 0  # else a low LPI only says what could be added
     pcv_low = not isinstance(card.pcv, Unscored) and card.pcv < policy.pcv_threshold
     if lpi_low and not isinstance(card.lpi, Unscored):
         value, gate = decimal(card.lpi, policy.lpi_gate), decimal(policy.lpi_gate, policy.lpi_gate)
-        yield placer.at(
-            0, "few-hooks", "warning", f"too little is left open to play (LPI {value}, needs {gate})"
-        )
+        if gates:
+            yield placer.at(0, "few-hooks", f"too little is left open to play (LPI {value}, needs {gate})")
         yield from _missing(card, placer, ledger)
     if pcv_low and not isinstance(card.pcv, Unscored):
         value, gate = (
@@ -134,17 +131,17 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
             decimal(policy.pcv_threshold, policy.pcv_threshold, places=0),
         )
         yield placer.at(
-            0, "flat-events", "warning", f"too little presses on the next session (PCV {value}, needs {gate})"
+            0, "flat-events", f"too little presses on the next session (PCV {value}, needs {gate})"
         )
         for row in card.events:
             if row.counted < row.raw:
                 message = f"counts half ({decimal(row.counted, places=0)} of {decimal(row.raw, places=0)}): two stronger events are as grave as this one"
-                yield placer.on("events", row.id, "same-weight", "warning", message)
+                yield placer.on("events", row.id, "same-weight", message)
     for mystery in card.mysteries:
         if mystery.hole is False and not isinstance(mystery.measured, Unscored):
             named, tokens = mystery.measured.named, mystery.measured.tokens
             message = f"tells too much to be a mystery: {len(named)} of {tokens} words are names or dates ({', '.join(named[:6])})"
-            yield placer.on("mysteries", mystery.id, "told-mystery", "warning", message)
+            yield placer.on("mysteries", mystery.id, "told-mystery", message)
     if bible is not None:
         from ludic_deepeval.bible import linkage_support  # noqa: PLC0415  # loaded with the bible
 
@@ -152,38 +149,38 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
             if event.location and event.practices and bible.location(event.location) is None:
                 known = ", ".join(place.id for place in bible.locations)
                 message = f"'{event.location}' is no place of {bible.name}, so its laws were not looked up; it has {known}"
-                yield placer.on("events", event.id, "unknown-place", "warning", message)
+                yield placer.on("events", event.id, "unknown-place", message)
             support = linkage_support(event, bible)
             if event.linkage is not None and event.linkage >= _HIGH_LINKAGE and not support.supported:
                 message = f"linkage {event.linkage}, but it names nothing of {bible.name}"
-                yield placer.on("events", event.id, "bare-linkage", "note", message)
+                yield placer.on("events", event.id, "bare-linkage", message)
 
 
 def _missing(card: ScoreCard, placer: Placer, ledger: FactLedger) -> Iterator[Finding]:
     who = ledger.protagonist
     counts = card.counts
     if not counts.goals:
-        yield placer.at(0, "no-goal", "warning", f"{who} pursues nothing")
+        yield placer.at(0, "no-goal", f"{who} pursues nothing")
     if counts.active < min(_ENOUGH_PEOPLE, card.policy.active_cap):
         people = {0: "nobody has", 1: "only one person has"}.get(
             counts.active, f"only {counts.active} people have"
         )
-        yield placer.at(0, "few-people", "warning", f"{people} unfinished business with {who}")
+        yield placer.at(0, "few-people", f"{people} unfinished business with {who}")
     if not counts.tiers[0]:
-        yield placer.at(0, "no-urgent-hook", "warning", "no open thread could drive the next scene")
+        yield placer.at(0, "no-urgent-hook", "no open thread could drive the next scene")
     if counts.holes == 0:
-        yield placer.at(0, "no-mystery", "warning", "nothing is left unexplained")
+        yield placer.at(0, "no-mystery", "nothing is left unexplained")
     elif counts.holes is not None and counts.holes > card.policy.hole_peak:
         message = f"{counts.holes} things are left unexplained; past {card.policy.hole_peak} they blur"
-        yield placer.at(0, "too-many-mysteries", "warning", message)
+        yield placer.at(0, "too-many-mysteries", message)
 
 
 def of_lock(lock: Lockfile, placer: Placer, prose: Prose) -> Iterator[Finding]:
     """What of the prose nobody has read, and what of the reading rests on no prose."""
     for part in lock.unread:
         quote = " ".join(prose.body[part.start : part.end].split()[:8])
-        yield placer.at(
-            part.start, "new-paragraph", "warning", "this paragraph is new or changed and not read yet", quote
+        yield placer.over(
+            part.start, part.end, "new-paragraph", "this paragraph is new or changed and not read yet", quote
         )
     for item in lock.ungrounded:
         named = (
@@ -193,4 +190,4 @@ def of_lock(lock: Lockfile, placer: Placer, prose: Prose) -> Iterator[Finding]:
             or item.item.get("id")
             or "an item"
         )
-        yield placer.at(0, "no-quote", "warning", f"not scored: {item.list} '{named}': {item.reason}")
+        yield placer.at(0, "no-quote", f"not scored: {item.list} '{named}': {item.reason}")

@@ -5,12 +5,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ludic_deepeval.consistency import ConsistencyReport
+from ludic_deepeval.errors import clean
 from ludic_deepeval.findings import Finding, Placer, of_consistency, of_play
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.outcome import Unscored
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import ScoreCard
 from ludic_deepeval.sources import Story
-from ludic_deepeval.sources.markdown import meets
+from ludic_deepeval.sources.markdown import Intentional, meets
 
 if TYPE_CHECKING:  # a story without a bible does not pay for its models
     from ludic_deepeval.bible import Bible
@@ -52,36 +54,57 @@ def figures(reading: Reading) -> dict[str, Any]:
     }
 
 
-def judge(
-    story: Story, reading: Reading, placer: Placer, bible: "Bible | None"
-) -> tuple[list[Finding], bool]:
-    """Return what there is to tell of a reading, and whether it is what is expected.
+def judge(story: Story, reading: Reading, placer: Placer, bible: "Bible | None") -> list[Finding]:
+    """Return what there is to tell of a reading.
 
     What the front matter expects replaces the default for its figure: no contradiction, and nothing of the policy's
-    `fail_on`. An expected fault or miss is told as a note.
+    `fail_on`. An expected fault or miss is told as a note, and so is what is marked intentional.
     """
     card, report, expect = reading.card, reading.consistency, story.front.expect
     faults = list(of_consistency(report, placer, reading.ledger))
     play = list(of_play(card, placer, reading.ledger, bible))
-    own_faults = expect is not None and (expect.consistency is not None or expect.faults is not None)
-    own_gate = expect is not None and (expect.gate is not None or expect.quadrant is not None)
-    failed = bool(faults) and not own_faults
-    if own_faults:
+    if expect is not None and (expect.consistency is not None or expect.faults is not None):
         faults = [_softened(finding) for finding in faults]
-    if own_gate:
+    if expect is not None and (expect.gate is not None or expect.quadrant is not None):
         play = [_softened(finding) for finding in play]
-    elif "gate" in card.policy.fail_on and not isinstance(card.gate, Unscored) and not card.gate.passed:
-        failed = True
-    if "mysteries" in card.policy.fail_on and any(row.hole is False for row in card.mysteries):
-        failed = failed or expect is None or expect.rejected_mysteries is None
-    broken = [
-        placer.at(0, "expectation", "error", message) for message in (unmet(story, reading) if expect else ())
-    ]
-    return [*broken, *faults, *play], not (failed or broken)
+    elif expect is not None and expect.rejected_mysteries is not None:
+        play = [_softened(one) if one.code == "told-mystery" else one for one in play]
+    broken = [placer.at(0, "expectation", message) for message in (unmet(story, reading) if expect else ())]
+    return [*broken, *_without_the_meant([*faults, *play], story.front.intentional)]
 
 
 def _softened(finding: Finding) -> Finding:
-    return replace(finding, severity="note", message=f"{finding.message} (expected)")
+    return replace(finding, severity="note", status="expected", message=f"{finding.message} (expected)")
+
+
+def graded(findings: list[Finding], policy: Policy) -> list[Finding]:
+    """Give each open finding the policy's severity, and drop those that it turns off."""
+    found = []
+    for finding in findings:
+        severity = policy.severity_of(finding.code)
+        if severity != "off":
+            found.append(replace(finding, severity=severity) if finding.status == "open" else finding)
+    return found
+
+
+def _without_the_meant(findings: list[Finding], marks: tuple[Intentional, ...]) -> list[Finding]:
+    """Excuse what the front matter marks as intentional, and tell of marks that excuse nothing."""
+    unused = list(marks)
+    told = []
+    for finding in findings:
+        of_this = [mark for mark in marks if mark.means(finding.code, finding.quote)]
+        unused = [mark for mark in unused if mark not in of_this]
+        told.append(_meant(finding, of_this[0]) if of_this and finding.status == "open" else finding)
+    for mark in unused:
+        what = f"{mark.code} “{clean(mark.quote)}”" if mark.quote else mark.code
+        message = f"marked intentional, but not found: {what}; take the mark out of the front matter"
+        told.append(Finding("unused-mark", "error", message, 1, 1))
+    return told
+
+
+def _meant(finding: Finding, mark: Intentional) -> Finding:
+    message = f"{finding.message} (intentional: {clean(mark.reason)})"
+    return replace(finding, severity="note", status="intentional", reason=mark.reason, message=message)
 
 
 def unmet(story: Story, reading: Reading) -> list[str]:

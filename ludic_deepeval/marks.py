@@ -7,6 +7,7 @@ ledger's, with `quote` where the ledger has evidence, names where it has ids, an
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from ludic_deepeval.candidates import Candidate, find_candidates
@@ -42,17 +43,22 @@ _UNPRINTABLE: Final = re.compile(
 )  # JSON leaves them, YAML bars them
 
 
-def lock_story(story: Story) -> Lockfile:
+def lock_story(story: Story, sheet: Path | None = None) -> Lockfile:
     """Turn the mark sheet beside a story into a lockfile, which remembers the sheet's hash.
+
+    Args:
+        story: The story.
+        sheet: Where the sheet lies, if it is not the story's own but a second reader's.
 
     Raises:
         InputError: No sheet, or one that `lock_sheet` refuses.
     """
-    if not story.sheet.exists():
+    sheet = sheet or story.sheet
+    if not sheet.exists():
         hint = f"run first: ludic annotate {story.path}"
-        raise InputError(story.path, "no mark sheet beside it", allowed=story.sheet.name, hint=hint)
-    text = decode(read_bytes(story.sheet, limit=MAX_YAML_BYTES), story.sheet)
-    made = lock_sheet(load_yaml(text, story.sheet), story, story.sheet)
+        raise InputError(story.path, "no mark sheet beside it", allowed=sheet.name, hint=hint)
+    text = decode(read_bytes(sheet, limit=MAX_YAML_BYTES), sheet)
+    made = lock_sheet(load_yaml(text, sheet), story, sheet)
     notary = made.notary.model_copy(update={"options": {"sheet_sha256": sheet_digest(text)}})
     return made.model_copy(update={"notary": notary})
 
@@ -69,6 +75,11 @@ def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
         InputError: A quote that is not in the prose or stands in it more than once, a person whose quote holds none of
             the person's names, or anything that the ledger does not allow.
     """
+    return make_lockfile(story.prose, sheet_ledger(sheet, story.prose, file), Notary(kind="hand"))
+
+
+def sheet_ledger(sheet: object, prose: Prose, file: object, *, tries: int | None = None) -> FactLedger:
+    """Return the ledger that a filled mark sheet stands for; as `lock_sheet`, with `tries` as for `Prose.places`."""
     if not isinstance(sheet, dict):
         raise InputError(file, f"found {shown(sheet)}", allowed="a mark sheet as ludic annotate writes it")
     for key in sheet:
@@ -86,7 +97,7 @@ def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
         )
     for section, name in SECTIONS.items():
         data[name] = [
-            _item(entry, f"{section}[{n}]", section, story.prose, file)
+            _item(entry, f"{section}[{n}]", section, prose, file, tries)
             for n, entry in _entries(sheet, section, file)
         ]
     _give_ids(data)
@@ -99,12 +110,12 @@ def lock_sheet(sheet: object, story: Story, file: object) -> Lockfile:
         allowed = re.sub(r"^evidence, ", "quote, ", allowed)
         raise InputError(file, error.found, where=where, allowed=allowed, hint=error.hint) from None
     for name, index, item in ledger.items():
-        if problem := evidence_problem(item, story.prose.body):
+        if problem := evidence_problem(item, prose.body):
             section = next(key for key, value in SECTIONS.items() if value == name)
             raise InputError(
                 file, problem, where=f"{section}[{index}].quote", allowed="exact words of the prose"
             )
-    return make_lockfile(story.prose, ledger, Notary(kind="hand"))
+    return ledger
 
 
 def _entries(sheet: dict[Any, Any], section: str, file: object) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -121,7 +132,9 @@ def _entries(sheet: dict[Any, Any], section: str, file: object) -> Iterator[tupl
         yield n, entry
 
 
-def _item(entry: dict[str, Any], where: str, section: str, prose: Prose, file: object) -> dict[str, Any]:
+def _item(
+    entry: dict[str, Any], where: str, section: str, prose: Prose, file: object, tries: int | None
+) -> dict[str, Any]:
     # An answer left empty is an answer not given.
     item = {key: value for key, value in entry.items() if key != "quote" and value is not None}
     quotes = entry.get("quote")
@@ -136,7 +149,7 @@ def _item(entry: dict[str, Any], where: str, section: str, prose: Prose, file: o
         )
     if "evidence" in item:
         raise InputError(file, "unknown field", where=f"{where}.evidence", allowed="quote")
-    item["evidence"] = [_find(quote, f"{where}.quote", prose, file) for quote in quotes]
+    item["evidence"] = [_find(quote, f"{where}.quote", prose, file, tries) for quote in quotes]
     if section == "mysteries":
         item.setdefault("text", quotes[0])
     phase = item.get("phase")
@@ -145,10 +158,10 @@ def _item(entry: dict[str, Any], where: str, section: str, prose: Prose, file: o
     return item
 
 
-def _find(quote: str, where: str, prose: Prose, file: object) -> dict[str, Any]:
+def _find(quote: str, where: str, prose: Prose, file: object, tries: int | None) -> dict[str, Any]:
     if problem := quote_problem(quote):
         raise InputError(file, problem, where=where, allowed="3 to 25 words, or 6 to 50 Chinese characters")
-    found = prose.find(quote)
+    found = prose.find(quote, tries=tries)
     if not found:
         raise InputError(
             file,

@@ -13,6 +13,11 @@ Cause: TypeAlias = Literal[
     "script",  # the span is in a script whose names cannot be told
     "extraction",  # the Notary found nothing, or too much that is not in the prose
     "unread",  # no ledger, or prose that nobody has read since it changed
+    "labels",  # the reuse judge told nothing reused or invented
+    "outlines",  # too few outlines, or an empty one
+    "selections",  # a reply's selections cannot be read, or are not valid
+    "weights",  # the weight of a key sentence is not known
+    "model",  # a model gave no usable answer
 ]
 
 

@@ -12,13 +12,22 @@ from math import lcm
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from ludic_deepeval.codes import CODES, GROUPS, SEVERITIES, Severity
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import decode, read_bytes
 
-Profile: TypeAlias = Literal["campaign", "one-shot", "cosy"]
-FailOn: TypeAlias = Literal["gate", "mysteries"]
-PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy")
-FAIL_ON: Final[tuple[FailOn, ...]] = ("gate", "mysteries")
+FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that has settings decides
+Profile: TypeAlias = Literal["campaign", "one-shot", "cosy", "submission"]
+PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy", "submission")
+UNCALIBRATED_WORDS: Final = 150  # below so many, what `submission` says is a guess
+_CAVEATS: Final = {
+    "cosy": "uncalibrated profile: cosy",
+    "submission": f"uncalibrated for texts under about {UNCALIBRATED_WORDS} words",
+}
+_ONE_SHOT: Final = frozenset({"one-shot", "submission"})
+_OWN_TABLES: Final = frozenset(
+    {"sources", "baseline", "model"}
+)  # settings of others that stand in the same table
 
 
 def _fraction(text: str) -> Fraction:
@@ -30,8 +39,9 @@ class Policy:
     """The numbers that a verdict depends on.
 
     Attributes:
-        profile: `campaign` (the default), `one-shot` (gate at PCV 100), or `cosy` (§5.10: campaign's numbers with
-            reinterpreted dimensions; nobody has calibrated them, and reports say so).
+        profile: `campaign` (the default), `one-shot` (gate at PCV 100), `cosy` (§5.10: campaign's numbers with
+            reinterpreted dimensions), or `submission` (§6.4: a player's short text, gate at PCV 100 alone). Nobody has
+            calibrated the last two, and reports say so.
         weights: ω of RTN, MV, UCR, TH in Eq 1; they sum to 1.
         tau: Reactivity of an open hook of tier 1, 2, 3 (§3.4), each in [0, 1].
         node_share: The share of active people in RTN (Eq 2); open hooks have the rest.
@@ -46,10 +56,11 @@ class Policy:
         full_events: Events of a band that count in full.
         further_share: The share of every further one.
         lpi_gate: The least LPI that passes.
-        pcv_gate: The least PCV that passes; None takes the profile's (150, one-shot 100).
+        pcv_gate: The least PCV that passes; None takes the profile's (150, one-shot and submission 100).
         campaign_tier: The least PCV of a campaign character.
         one_shot_tier: The least PCV of a one-shot character.
-        fail_on: Playability findings that fail a check: `gate`, `mysteries`.
+        fail_on: Findings that fail a check beside the errors: codes, or `gate`, `mysteries`, `warnings` for several.
+        severity: Codes that weigh more or less than by default, or are `off`.
     """
 
     profile: Profile = "campaign"
@@ -80,7 +91,8 @@ class Policy:
     pcv_gate: Fraction | None = None
     campaign_tier: Fraction = field(default=Fraction(150))
     one_shot_tier: Fraction = field(default=Fraction(100))
-    fail_on: tuple[FailOn, ...] = ()
+    fail_on: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers under which LPI would leave [0, 1] or a cap would divide by nothing."""
@@ -112,12 +124,35 @@ class Policy:
             "at most campaign_tier",
         )
 
+    def severity_of(self, code: str) -> Severity | Literal["off"]:
+        """How much a finding of this code weighs: `fail_on` over `severity` over the default; `off` is not told."""
+        return self._severities[code]
+
+    @cached_property
+    def _severities(self) -> dict[str, Severity | Literal["off"]]:
+        found = {code: default for code, (default, _) in CODES.items()} | dict(self.severity)
+        for name in self.fail_on:
+            for code in GROUPS.get(name, (name,)):
+                if found[code] != "off":
+                    found[code] = "error"
+        return found
+
     @cached_property
     def pcv_threshold(self) -> Fraction:
         """The least PCV that passes the gate under this profile."""
         if self.pcv_gate is not None:
             return self.pcv_gate
-        return self.one_shot_tier if self.profile == "one-shot" else self.campaign_tier
+        return self.one_shot_tier if self.profile in _ONE_SHOT else self.campaign_tier
+
+    @property
+    def lpi_threshold(self) -> Fraction:
+        """The least LPI that passes the gate under this profile; 0 for `submission`, which §6.4 gates by PCV alone."""
+        return Fraction(0) if self.profile == "submission" else self.lpi_gate
+
+    @property
+    def caveat(self) -> str:
+        """What a report says beside a verdict under a profile that nobody has calibrated; else empty."""
+        return _CAVEATS.get(self.profile, "")
 
     def with_profile(self, profile: str | None) -> "Policy":
         """Return the same policy under another profile (None: unchanged)."""
@@ -191,7 +226,7 @@ def policy_from(table: dict[str, Any], file: object) -> Policy:
     values: dict[str, Any] = {}
     for raw_key, value in table.items():
         key = raw_key.replace("-", "_")
-        if key == "sources":  # where stories are, which no figure depends on: see `sources.embedded`
+        if key in _OWN_TABLES:
             continue
         if key not in known:
             raise InputError(
@@ -214,11 +249,14 @@ def _setting(key: str, value: object, file: object) -> object:
     if key == "profile":
         return value
     if key == "fail_on":
-        if isinstance(value, list) and all(item in FAIL_ON for item in value):
+        if isinstance(value, list) and all(
+            isinstance(item, str) and (item in CODES or item in GROUPS) for item in value
+        ):
             return tuple(value)
-        raise InputError(
-            file, f"found {shown(value)}", where=where, allowed=f"a list of {', '.join(FAIL_ON)}"
-        )
+        allowed = f"a list of {', '.join(GROUPS)} and codes (ludic explain lists them)"
+        raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
+    if key == "severity":
+        return _severity(value, where, file)
     if key in {"weights", "tau", "pcv_weights"}:
         length = 3 if key == "tau" else 4
         if not isinstance(value, list) or len(value) != length:
@@ -234,6 +272,18 @@ def _setting(key: str, value: object, file: object) -> object:
     return number
 
 
+def _severity(value: object, where: str, file: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise InputError(file, f"found {shown(value)}", where=where, allowed="a table of codes")
+    for code, level in value.items():
+        if code not in CODES:
+            raise InputError(file, f"unknown code {shown(code)}", where=where, allowed=", ".join(CODES))
+        if level not in (*SEVERITIES, "off"):
+            allowed = ", ".join((*SEVERITIES, "off"))
+            raise InputError(file, f"found {shown(level)}", where=f"{where}.{code}", allowed=allowed)
+    return tuple(sorted(value.items()))
+
+
 def _number(value: object, where: str, file: object) -> Fraction:
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= 12:
         return Fraction(value)
@@ -243,19 +293,25 @@ def _number(value: object, where: str, file: object) -> Fraction:
 
 
 def find_policy(start: Path) -> tuple[Policy, Path | None]:
-    """Return the policy in force for a folder and the file that it comes from.
+    """Return the policy in force for a folder and the file that it comes from (see `find_table`)."""
+    table, path = find_table(start)
+    return (Policy(), None) if path is None else (policy_from(table, path), path)
+
+
+def find_table(start: Path) -> tuple[dict[str, Any], Path | None]:
+    """Return the settings in force for a folder and the file that holds them.
 
     The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
     """
     for folder in (start, *start.parents):
         if found := settings_in(folder):
-            return policy_from(*found), found[1]
-    return Policy(), None
+            return found
+    return {}, None
 
 
 def settings_in(folder: Path) -> tuple[dict[str, Any], Path] | None:
     """Return the settings that a folder has of its own, with their file; None when it has none."""
-    for name in ("ludic.toml", "pyproject.toml"):
+    for name in FILES:
         path = folder / name
         if path.is_file():
             table = _tables(path)

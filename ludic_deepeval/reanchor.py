@@ -114,7 +114,7 @@ def relock(lock: Lockfile, prose: Prose, path: Path) -> Relocked:
         )
         if _has_new_words(first, last, set(matched.values()), still)
     ]
-    ledger = _without_dangling(lock.ledger, lists)
+    ledger = without_dangling(lock.ledger, lists)
     fresh = make_lockfile(prose, ledger, lock.notary, ungrounded)
     return Relocked(fresh.model_copy(update={"unread": tuple(unread)}), kept, tuple(lost))
 
@@ -142,7 +142,7 @@ def _is_lookalike(old: range, start: int, matched: dict[int, int], old_part: ran
     return run and not any(at in new_part for at in others.values())
 
 
-def _without_dangling(old: FactLedger, lists: dict[str, list[Any]]) -> FactLedger:
+def without_dangling(old: FactLedger, lists: dict[str, list[Any]]) -> FactLedger:
     """Rebuild the ledger without references to people who lost their last quote."""
     people = {npc.id for npc in lists["npcs"]}
     lists["hooks"] = [

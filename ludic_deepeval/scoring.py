@@ -402,7 +402,7 @@ def _verdict(index: _Index, conflict: _Conflict, policy: Policy) -> tuple[Quadra
     if index.rich and conflict.pressing:
         return "campaign-ready", _PASSED
     reasons = []
-    if not index.rich:
+    if index.lpi < policy.lpi_threshold:
         reasons.append(
             f"LPI {decimal(index.lpi, policy.lpi_gate)} is below {decimal(policy.lpi_gate, policy.lpi_gate)}"
         )
@@ -418,7 +418,7 @@ def _verdict(index: _Index, conflict: _Conflict, policy: Policy) -> tuple[Quadra
         if conflict.pressing
         else "unplayable-draft"
     )
-    return quadrant, Gate(passed=False, reasons=tuple(reasons))
+    return quadrant, Gate(passed=not reasons, reasons=tuple(reasons))
 
 
 _PASSED: Final = Gate(passed=True, reasons=())

@@ -4,11 +4,14 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PureWindowsPath
+from typing import TYPE_CHECKING, Any, Final
 
 from ludic_deepeval.errors import InputError, LudicError, clean
+
+if TYPE_CHECKING:
+    from ludic_deepeval.check import CheckResult
 
 _COLOURS: Final = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
 _LONG_RUN: Final = 50
@@ -55,31 +58,147 @@ def require_profile(profile: str | None) -> None:
         raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(PROFILES))
 
 
-def run_check(
+def run_check(  # noqa: PLR0913  # one argument an option of the command
     paths: list[Path],
     *,
     as_json: bool = False,
     profile: str | None = None,
     allow_unread: bool = False,
     quiet: bool = False,
+    baseline: Path | None = None,
+    write: bool = False,
+    prune: bool = False,
+    format_name: str | None = None,
+    reports: Sequence[str] = (),
+    changed: bool = False,
+    base: str | None = None,
 ) -> int:
     """Judge stories, say what was found, and return the exit code: what `ludic check` does."""
     from ludic_deepeval.check import check_stories  # noqa: PLC0415
 
     require_profile(profile)
-    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
-    if as_json:
-        from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
+    _require_one_way(paths, changed=changed, base=base, write=write)
+    asked: Sequence[tuple[str, Path | None]] = [("json" if as_json else "text", None)]
+    if format_name or reports:
+        from ludic_deepeval.report.formats import targets  # noqa: PLC0415
 
-        print_json(check_json(result))
-    else:
+        if as_json and format_name not in {None, "json"}:
+            raise InputError("--json", f"beside --format {clean(str(format_name))}", allowed="one of them")
+        asked = targets("json" if as_json else format_name, reports)
+    paths = [_with_slashes(path) for path in paths]
+    known = _baseline_of(paths, baseline)
+    since = ""
+    if changed:
+        from ludic_deepeval.changed import changed_stories  # noqa: PLC0415
+
+        found = changed_stories(paths, base, also=known)
+        paths, since = list(found.stories), found.base
+    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
+    if known is not None or write or prune:
+        result = _against(result, known, write=write, prune=prune)
+    for name, file in asked:
+        if file is None and name == "text" and changed and not paths:
+            say(f"no story to check: none has changed since {clean(since)}")
+        elif file is None:
+            _show(result, name, quiet=quiet)
+    for error in result.errors:
+        complain(error)
+    return max([result.exit_code, *(_written(result, name, file) for name, file in asked if file)])
+
+
+def _with_slashes(path: Path) -> Path:
+    """A path written as on Windows, where no file has that name: lists of files travel between machines."""
+    if os.sep == "\\" or "\\" not in str(path) or path.exists():
+        return path
+    return Path(PureWindowsPath(path).as_posix())
+
+
+def _show(result: "CheckResult", name: str, *, quiet: bool) -> None:
+    """Print a report on standard output."""
+    if name == "text":
         from ludic_deepeval.report.as_text import check_text  # noqa: PLC0415
 
         for line in check_text(result, paint=painter(), quiet=quiet):
             say(line)
-    for error in result.errors:
+    elif name == "json":
+        from ludic_deepeval.report.as_json import check_json  # noqa: PLC0415
+
+        print_json(check_json(result))
+    else:
+        from ludic_deepeval.report.formats import FORMATS  # noqa: PLC0415
+
+        if isinstance(sys.stdout, io.TextIOWrapper):  # programs read these, and as UTF-8
+            sys.stdout.reconfigure(encoding="utf-8")
+        sys.stdout.write(FORMATS[name](result))
+
+
+def _written(result: "CheckResult", name: str, file: Path) -> int:
+    """Write a report to its file; 2 when that is not possible, which stops no other."""
+    from ludic_deepeval.report.formats import write_report  # noqa: PLC0415
+
+    try:
+        write_report(result, name, file)
+    except InputError as error:
         complain(error)
-    return result.exit_code
+        return 2
+    return 0
+
+
+def _require_one_way(paths: list[Path], *, changed: bool, base: str | None, write: bool) -> None:
+    """Refuse calls that do not say, or say twice, which stories are meant."""
+    if not paths and not changed:
+        raise InputError("check", "no PATH given", allowed="stories or folders of stories, or --changed")
+    if base is not None and not changed:
+        raise InputError("--base", "says what --changed compares with", allowed="--changed --base REF")
+    if changed and write:
+        raise InputError("--write-baseline", "not with --changed", allowed="a check of all stories")
+
+
+def _baseline_of(paths: list[Path], given: Path | None) -> Path | None:
+    """The baseline that was asked for, else the one that the settings name."""
+    if given is not None:
+        return given
+    from ludic_deepeval.policy import find_table  # noqa: PLC0415
+
+    start = (paths or [Path()])[0].absolute()
+    table, _ = find_table(start if start.is_dir() else start.parent)
+    if "baseline" not in table:
+        return None
+    from ludic_deepeval.baseline import find_baseline  # noqa: PLC0415
+
+    return find_baseline(start if start.is_dir() else start.parent)
+
+
+def _against(result: "CheckResult", path: Path | None, *, write: bool, prune: bool) -> "CheckResult":
+    """Compare with a baseline, and write or prune it where that was asked for."""
+    from ludic_deepeval.baseline import (  # noqa: PLC0415
+        compare,
+        load_baseline,
+        make_baseline,
+        save_baseline,
+    )
+
+    if path is None:
+        raise InputError(
+            "--baseline", "no file named", allowed='--baseline FILE, or baseline = "FILE" in ludic.toml'
+        )
+    if write and not result.errors:
+        save_baseline(make_baseline(result, path.absolute().parent), path)
+    found = compare(result, load_baseline(path), path.absolute().parent)
+    if prune and not write and found.mended and not result.errors:
+        save_baseline(found.pruned, path)
+    if write:
+        note(f"{path}: {found.known} known {'finding' if found.known == 1 else 'findings'}")
+    elif found.mended:
+        count = sum(entry.count for entry in found.mended)
+        what = f"{count} known {'finding is' if count == 1 else 'findings are'} mended"
+        note(f"{path}: {what}{'; taken out' if prune else '; take them out with --prune'}")
+    return found.result
+
+
+def note(line: str) -> None:
+    """Print a line for people beside the result, on standard error."""
+    print(clean(line, limit=1000), file=sys.stderr)  # noqa: T201
 
 
 def guarded(command: Callable[[], int]) -> int:

@@ -18,6 +18,7 @@ from ludic_deepeval.errors import InputError
 
 MIN_QUOTE_WORDS: Final = 3
 MAX_QUOTE_WORDS: Final = 25
+MAX_MARKS: Final = 30
 
 # Ideographs, kana and hangul are written without spaces between words; white space between them means nothing.
 _HAN: Final = (
@@ -175,6 +176,19 @@ def words(text: str) -> list[re.Match[str]]:
     return list(_word(text).finditer(text))
 
 
+def has_pile(text: str) -> bool:
+    """Whether more than 30 combining marks stand in a row: Unicode's Stream-Safe limit (UAX #15).
+
+    Putting a longer pile into NFC takes time that grows with its square; no language needs one.
+    """
+    runs = _pattern(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}").finditer(text)
+    return any(
+        len(pile) > MAX_MARKS
+        for run in runs
+        for pile in "".join(c if unicodedata.combining(c) else " " for c in run.group()).split()
+    )
+
+
 def han_share(text: str) -> tuple[int, int, int]:
     """Count the letters of a text by script: Latin, Han, any other."""
     if text.isascii():
@@ -253,6 +267,7 @@ class Prose:
     Args:
         raw: The decoded file.
         file: What to call it in errors.
+        front_matter: Whether it may begin with front matter; otherwise all of it is prose.
         part: Where only a part of the file is the story, such as a string of a JSON file: its text, decoded, and for
             each character of it, and for its end, the offset in `raw`. What looks like front matter in it is prose.
 
@@ -261,7 +276,12 @@ class Prose:
     """
 
     def __init__(
-        self, raw: str, file: object = "text", *, part: tuple[str, Sequence[int]] | None = None
+        self,
+        raw: str,
+        file: object = "text",
+        *,
+        front_matter: bool = True,
+        part: tuple[str, Sequence[int]] | None = None,
     ) -> None:
         self.raw = raw
         self.file = str(file)
@@ -269,7 +289,9 @@ class Prose:
         self._start, self._at = 0, part[1] if part else None
         if part is None:
             bom = 1 if raw.startswith("\ufeff") else 0
-            self.front_matter, self._start = _front_matter(raw, bom, self.file)
+            self.front_matter, self._start = (
+                _front_matter(raw, bom, self.file) if front_matter else (None, bom)
+            )
         text, self._origin = _normalise(part[0] if part else raw[self._start :])
         self._lead = len(text) - len(text.lstrip())
         self.body = text.strip()
@@ -298,20 +320,24 @@ class Prose:
             position = self._at[position]
         return place_in(self.raw, position + self._start)
 
-    def find(self, quote: str) -> list[tuple[int, int]]:
-        """Return the half-open body offsets of every place where the quote's exact words stand."""
+    def find(self, quote: str, *, tries: int | None = None) -> list[tuple[int, int]]:
+        """Return the half-open body offsets of every place where the quote's exact words stand (see `places`)."""
+        return list(self.places(quote, tries=tries))
+
+    def places(self, quote: str, *, tries: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield those places in order; with `tries`, look at no more places than so many that seem to be one."""
         wanted = folded(quote)
-        found: list[tuple[int, int]] = []
         if not wanted:
-            return found
+            return
         text, starts, ends = self.folded.text, self.folded.starts, self.folded.ends
         at = text.find(wanted)
-        while at >= 0:
+        looked = 0
+        while at >= 0 and (tries is None or looked < tries):
+            looked += 1
             stop = at + len(wanted)
             if _whole(text, at, stop) and not (_splits(starts, at) or _splits(starts, stop)):
-                found.append((starts[at], ends[stop - 1]))
+                yield starts[at], ends[stop - 1]
             at = text.find(wanted, at + 1)
-        return found
 
 
 def _splits(starts: "array[int]", cut: int) -> bool:

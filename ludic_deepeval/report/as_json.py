@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludic_deepeval.check import CheckResult, StoryResult
 from ludic_deepeval.consistency import Fault
+from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.scoring import ScoreCard
 
@@ -89,13 +90,7 @@ def _story(story: StoryResult) -> dict[str, Any]:
     body = dict(_NOTHING)
     if isinstance(story.outcome, Scored):
         report = story.outcome.value.consistency
-        lines = {
-            (finding.code, finding.message.removesuffix(" (expected)")): finding.line
-            for finding in story.findings
-        }
-        faults = [
-            fault_json(fault) | {"line": lines.get((fault.code, fault.message))} for fault in report.faults
-        ]
+        faults = [fault_json(fault) | {"line": _line_of(fault, story)} for fault in report.faults]
         body = card_json(story.outcome.value.card) | {
             "consistency": {
                 "score": report.score,
@@ -104,11 +99,19 @@ def _story(story: StoryResult) -> dict[str, Any]:
                 "faults": faults,
             }
         }
-    findings = [
-        {name: getattr(finding, name) for name in ("code", "severity", "message", "line", "column", "quote")}
-        for finding in story.findings
-    ]
+    findings = [finding_json(finding) for finding in story.findings]
     return head | body | {"holds": story.holds, "findings": findings, "unscored": _unscored(story)}
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """One finding; columns count characters from 1, ends are the place after the last one."""
+    names = ("code", "severity", "message", "line", "column", "quote", "end_line", "end_column", "against")
+    return {name: getattr(finding, name) for name in (*names, "status", "reason")}
+
+
+def _line_of(fault: Fault, story: StoryResult) -> int | None:
+    told = (f for f in story.findings if f.code == fault.code and f.message.startswith(fault.message))
+    return next((finding.line for finding in told), None)
 
 
 def _unscored(story: StoryResult) -> dict[str, str] | None:
@@ -125,12 +128,13 @@ def _advice(story: StoryResult) -> dict[str, Any]:
         "path": story.path.as_posix(),
         "id": story.id,
         "passed": story.plays,
-        "fixes": [_fix(fix) for fix in story.fixes],
+        "fixes": [fix_json(fix) for fix in story.fixes],
         "unscored": _unscored(story),
     }
 
 
-def _fix(fix: "Fix") -> dict[str, Any]:
+def fix_json(fix: "Fix") -> dict[str, Any]:
+    """One smallest fix, and the scores that it gives."""
     changes = [
         {name: getattr(change, name) for name in ("kind", "target", "text", "value")}
         for change in fix.changes

@@ -18,13 +18,10 @@ Paint = Callable[[str, str], str]
 """Takes a text and a colour's name."""
 
 _VERDICT: Final = {
-    "campaign-ready": ("ready to play", "green"),
-    "rich-lore-flat-play": ("rich lore, flat play: plenty is open, too little presses", "yellow"),
-    "explosive-but-shallow": (
-        "explosive but shallow: it starts with a bang and then has little left",
-        "yellow",
-    ),
-    "unplayable-draft": ("not playable yet: too little is open and too little presses", "yellow"),
+    "campaign-ready": "ready to play",
+    "rich-lore-flat-play": "rich lore, flat play: plenty is open, too little presses",
+    "explosive-but-shallow": "explosive but shallow: it starts with a bang and then has little left",
+    "unplayable-draft": "not playable yet: too little is open and too little presses",
 }
 SAID: Final = {
     "npcs": ("person", "people"),
@@ -59,12 +56,13 @@ def check_text(result: CheckResult, *, paint: Paint = plain, quiet: bool = False
     """
     for story in result.stories:
         if not (quiet and story.holds):
-            yield from _story(story, paint)
+            yield from story_text(story, paint)
             yield ""
-    yield _summary(result, paint)
+    yield paint(summary_text(result), "green" if result.exit_code == 0 else "red")
 
 
-def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
+def story_text(story: StoryResult, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of one story in `ludic check`."""
     path = paint(clean(story.path.as_posix(), limit=400), "bold")
     if not isinstance(story.outcome, Scored):
         yield f"{path}: {paint(clean(story.outcome.reason, limit=600), 'yellow')}"
@@ -72,9 +70,13 @@ def _story(story: StoryResult, paint: Paint) -> Iterator[str]:
         yield path + (f"  {clean(story.title)}" if story.title != story.id else "")
         yield from _verdict(story.outcome.value.card, paint)
     for finding in story.findings:
-        if finding.code not in {"unread", "stale"}:
-            yield from _finding(finding, paint, column=story.file != story.path)
-    if story.fixes and not _expects_to_fail(story):
+        if finding.code not in {"unread", "stale"} and finding.status != "known":
+            yield from finding_text(finding, paint, column=story.file != story.path)
+    known = sum(finding.status == "known" for finding in story.findings)
+    if known:
+        known_findings = counted(known, "finding", "findings")
+        yield f"  {paint(f'{known_findings} in the baseline', 'dim')}"
+    if wants_fix(story):
         yield from _fix("smallest fix", story.fixes[0], paint)
 
 
@@ -84,16 +86,23 @@ def _fix(title: str, fix: "Fix", paint: Paint) -> Iterator[str]:
         yield f"    + {clean(line, limit=300)}"
 
 
-def _expects_to_fail(story: StoryResult) -> bool:
-    return any(finding.severity == "note" and finding.code in _THIN for finding in story.findings)
+def wants_fix(story: StoryResult) -> bool:
+    """Whether there is a fix to show: not where the story is expected to be thin."""
+    thin = any(finding.severity == "note" and finding.code in _THIN for finding in story.findings)
+    return not thin and bool(story.fixes)
+
+
+def verdict_words(card: ScoreCard) -> str:
+    """How a story plays, in a writer's words."""
+    if isinstance(card.quadrant, Unscored):
+        return "no verdict"
+    return _VERDICT[card.quadrant] + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
 
 
 def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:
-    if isinstance(card.quadrant, Unscored):
-        yield f"  {paint('no verdict', 'yellow')}: {clean(card.quadrant.reason, limit=300)}"
-    else:
-        words, colour = _VERDICT[card.quadrant]
-        yield f"  {paint(words, colour)}{' (uncalibrated profile: cosy)' if card.policy.profile == 'cosy' else ''}"
+    words = paint(verdict_words(card), "green" if card.quadrant == "campaign-ready" else "yellow")
+    why = f": {clean(card.quadrant.reason, limit=300)}" if isinstance(card.quadrant, Unscored) else ""
+    yield f"  {words}{why}"
     yield f"  {paint(details(card), 'dim')}"
 
 
@@ -111,9 +120,10 @@ def _figure(value: Fraction | Unscored, against: Fraction | None = None, *, plac
     return "unscored" if isinstance(value, Unscored) else decimal(value, against, places=places)
 
 
-def _finding(finding: Finding, paint: Paint, *, column: bool) -> Iterator[str]:
+def finding_text(finding: Finding, paint: Paint = plain, *, column: bool = False) -> Iterator[str]:
+    """Yield the lines of one finding; with its column where a whole story may be on one line of another file."""
     where = f"line {finding.line}" if finding.quote else "story"
-    if finding.quote and column:  # a whole story may be on one line of another file
+    if finding.quote and column:
         where += f", column {finding.column}"
     yield f"  {paint(finding.severity, _COLOUR[finding.severity])} {where}: {clean(finding.message, limit=400)}  {paint(f'[{finding.code}]', 'dim')}"
     if finding.quote:
@@ -122,7 +132,10 @@ def _finding(finding: Finding, paint: Paint, *, column: bool) -> Iterator[str]:
         yield f"      against {clean(' '.join(finding.against.split()), limit=_QUOTE_WIDTH)}"
 
 
-def _summary(result: CheckResult, paint: Paint) -> str:
+def summary_text(result: CheckResult) -> str:
+    """How many stories there are, and how they fare, on one line."""
+    if not result.stories and not result.errors:
+        return "no story to check"
     count = result.summary
     stories = counted(count["stories"], "story", "stories")
     said = {
@@ -142,7 +155,7 @@ def _summary(result: CheckResult, paint: Paint) -> str:
         )
     if result.errors:
         parts.append(f"{counted(len(result.errors), 'file', 'files')} cannot be used")
-    return paint(f"{stories}: {', '.join(parts)}", "green" if result.exit_code == 0 else "red")
+    return f"{stories}: {', '.join(parts)}"
 
 
 def score_text(card: ScoreCard, fixes: "tuple[Fix, ...]" = (), *, paint: Paint = plain) -> Iterator[str]:
@@ -182,6 +195,25 @@ def why_no_fix(story: StoryResult) -> str:
     if story.unscored:
         return story.unscored.reason
     return "ready to play; nothing to add" if story.plays else "out of reach of a few changes"
+
+
+def explain_text(code: str | None, *, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of `ludic explain`: all codes, or one at length."""
+    from ludic_deepeval.codes import CODES  # noqa: PLC0415  # for this command alone
+    from ludic_deepeval.explain import EXPLANATIONS  # noqa: PLC0415
+
+    if code is None:
+        for name, (severity, what) in CODES.items():
+            yield f"{paint(f'{severity:<8}', _COLOUR[severity])} {name:<19} {what}"
+        return
+    severity, what = CODES[code]
+    why, example, mend = EXPLANATIONS[code]
+    yield f"{paint(code, 'bold')}: {what} ({paint(severity, _COLOUR[severity])} by default)"
+    from textwrap import wrap  # noqa: PLC0415  # for this command alone
+
+    for title, text in (("Why it matters", why), ("For example", example), ("To mend it", mend)):
+        yield ""
+        yield from wrap(f"{title}: {text}", 100)
 
 
 def agree_text(found: "Agreement") -> Iterator[str]:

@@ -145,10 +145,16 @@ def _own_settings(folder: Path, names: list[str]) -> str:
     return "pyproject.toml" if ours else ""
 
 
-def embedded_of(file: Path, sources: "tuple[Source, ...]") -> list[Path]:
-    """Return the paths of the stories in one file; the file itself when it cannot be used."""
+def embedded_of(file: Path, sources: "tuple[Source, ...] | None" = None) -> list[Path]:
+    """Return the paths of the stories in one file; the file itself when it cannot be used.
+
+    Args:
+        file: The file.
+        sources: The sources that read it, where they are known.
+    """
     try:
-        return [virtual_path(file, story_id) for story_id in _stories(file, sources).passages]
+        known = _stories(file, sources_of(file) if sources is None else sources).passages
+        return [virtual_path(file, story_id) for story_id in known]
     except InputError:
         return [file]
 
@@ -215,7 +221,7 @@ def story_beside(lockfile: Path, stem: str) -> Story | None:
     file = lockfile.parent.with_suffix("")
     if not file.is_file():
         return None
-    for path in embedded_of(file, sources_of(file)):
+    for path in embedded_of(file):
         story = read_embedded(path)
         if story is not None and story.lockfile.name == f"{stem}.ledger.json":
             return story

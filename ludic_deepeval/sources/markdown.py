@@ -1,7 +1,7 @@
 """Stories in Markdown, with YAML front matter.
 
-The keys of the front matter that mean something here are `id`, `title`, `profile`, `bible`, `background_log` and
-`expect`. Others belong to other tools and are left alone, but one that is nearly ours is taken for a slip of the pen.
+The keys of the front matter that mean something here are `id`, `title`, `profile`, `bible`, `background_log`,
+`expect` and `intentional`. Others belong to other tools and are left alone, but one that is nearly ours is taken for a slip of the pen.
 """
 
 import re
@@ -9,17 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
+from ludic_deepeval.codes import CODES, NEVER_MEANT
 from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
 from ludic_deepeval.policy import Profile
 from ludic_deepeval.scoring import Quadrant, TierName
-from ludic_deepeval.text import Prose
+from ludic_deepeval.text import Prose, folded
 
 SUFFIXES: Final = frozenset({".md", ".markdown"})
 _SKIPPED_NAMES: Final = frozenset({"readme", "changelog", "contributing", "license"})
@@ -81,6 +82,27 @@ def meets(expected: str, value: Fraction) -> bool:
     )
 
 
+class Intentional(Frozen):
+    """A finding that the author means, and why. Without a quote it stands for every finding of its code."""
+
+    code: Text
+    reason: Text
+    quote: Text | None = None
+
+    @model_validator(mode="after")
+    def _can_be_meant(self) -> Self:
+        if self.code not in CODES or self.code in NEVER_MEANT:
+            allowed = ", ".join(code for code in CODES if code not in NEVER_MEANT)
+            raise ValueError(f"@code@found {shown(self.code)}; allowed: {allowed}")
+        return self
+
+    def means(self, code: str, quote: str | None) -> bool:
+        """Whether this is about a finding of this code on these words."""
+        if code != self.code:
+            return False
+        return self.quote is None or (quote is not None and folded(self.quote) in folded(quote))
+
+
 class FrontMatter(Frozen):
     """What a story's author says about it."""
 
@@ -90,6 +112,7 @@ class FrontMatter(Frozen):
     bible: Text | None = None
     background_log: tuple[BackgroundEvent, ...] = ()
     expect: Expectation | None = None
+    intentional: Annotated[tuple[Intentional, ...], Field(max_length=200)] = ()
 
 
 @dataclass(frozen=True)
@@ -202,7 +225,7 @@ def _nearest(name: str, known: list[str]) -> str | None:
 def _log_beside(name: str, path: Path) -> Any:
     """Read a background log kept in a file of its own, in the story's folder or below it."""
     target = path.parent / name
-    inside = target.resolve().is_relative_to(path.parent.resolve())
+    inside = "\0" not in name and target.resolve().is_relative_to(path.parent.resolve())
     if not inside or target.suffix not in {".yaml", ".yml", ".json"}:
         raise InputError(
             path,
@@ -258,20 +281,23 @@ def _inside(file: Path) -> list[Path]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if (
-            hidden
-            or path.suffix.lower() not in SUFFIXES
-            or path.stem.lower() in _SKIPPED_NAMES
-            or path.name.startswith("_")
-            or not path.is_file()
-        ):
-            continue
-        if not path.resolve().is_relative_to(folder.resolve()):
-            continue  # a link out of the folder
-        if _has_prose(path):
-            yield path
+    return (path for path in folder.rglob("*") if is_story_of(folder, path))
+
+
+def is_story_of(folder: Path, path: Path) -> bool:
+    """Whether `find_stories` finds a file when it is given a folder that the file lies in."""
+    hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+    if (
+        hidden
+        or path.suffix.lower() not in SUFFIXES
+        or path.stem.lower() in _SKIPPED_NAMES
+        or path.name.startswith("_")
+        or not path.is_file()
+    ):
+        return False
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return False  # a link out of the folder
+    return _has_prose(path)
 
 
 def _has_prose(path: Path) -> bool:

@@ -20,7 +20,8 @@ class Passage:
         id: What tells it from the others of its file.
         text: The text, decoded.
         at: For each of its characters, and for its end, the offset in the file.
-        front: What stands in for front matter: `title`, `profile`, `bible`, `background_log`, `expect`.
+        front: What stands in for front matter: `title`, `profile`, `bible`, `background_log`, `expect`,
+            `intentional`.
     """
 
     id: str

@@ -11,7 +11,7 @@ from ludic_deepeval.sources.settings import CodeSource, Column, Source, TableSou
 from ludic_deepeval.sources.spelling import escape_pieces, require_text, spelled
 
 _FRONT: Final = ("title", "profile", "bible")
-_TREE_FRONT: Final = (*_FRONT, "background_log", "expect")
+_TREE_FRONT: Final = (*_FRONT, "background_log", "expect", "intentional")
 
 Reader: TypeAlias = Callable[[Steps], Any]
 

@@ -86,12 +86,13 @@ class TreeSource(_Source):
     bible: Text | None = None
     background_log: Reference | None = None
     expect: Reference | None = None
+    intentional: Reference | None = None
 
     @model_validator(mode="after")
     def _references_lead_somewhere(self) -> Self:
         keys = parse(self.pointer)
         steps = tuple(0 if key == ANY else key for key in keys)
-        for name in ("id", "title", "profile", "bible", "background_log", "expect"):
+        for name in ("id", "title", "profile", "bible", "background_log", "expect", "intentional"):
             reference = getattr(self, name)
             if reference is not None and is_pointer(reference):
                 try:

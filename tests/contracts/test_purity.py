@@ -46,6 +46,11 @@ def test_the_pytest_plugin_loads_no_harness() -> None:
     assert loaded("import ludic_deepeval.pytest_plugin") == set()
 
 
+@pytest.mark.parametrize("module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai"])
+def test_models_load_no_client_before_one_is_opened(module: str) -> None:
+    assert loaded(f"import ludic_deepeval.llm.{module}, ludic_deepeval.prompts") == set()
+
+
 def test_every_public_name_exists_and_unknown_ones_do_not() -> None:
     import ludic_deepeval
 
@@ -58,7 +63,11 @@ def test_every_public_name_exists_and_unknown_ones_do_not() -> None:
 
 def test_only_the_adapters_import_a_harness() -> None:
     """Ruff's banned-api says the same; this also sees what a noqa would hide."""
-    allowed = {"ludic_deepeval/metrics.py", "ludic_deepeval/pytest_plugin.py"}
+    allowed = {
+        "ludic_deepeval/metrics.py",
+        "ludic_deepeval/pytest_plugin.py",
+        "ludic_deepeval/llm/deepeval.py",
+    }
     importers = {
         path.relative_to(ROOT).as_posix()
         for package in ("ludic_deepeval", "worth_deepeval", "trulens_feedback")

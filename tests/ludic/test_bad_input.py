@@ -290,7 +290,7 @@ def test_a_bad_sheet_leaves_the_lockfile_that_is_there(locked: Path, refused: Re
         (b"---\nprofil: campaign\n---\nOnce", "front matter: unknown key 'profil'; allowed: profile"),
         (b"---\nbackground-log: []\n---\nOnce", "front matter: unknown key 'background-log'; allowed: background_log"),
         (b"---\nExpect: {}\n---\nOnce", "front matter: unknown key 'Expect'; allowed: expect"),
-        (b"---\nprofile: epic\n---\nOnce", "profile: found 'epic'; allowed: 'campaign', 'one-shot' or 'cosy'"),
+        (b"---\nprofile: epic\n---\nOnce", "profile: found 'epic'; allowed: 'campaign', 'one-shot', 'cosy' or 'submission'"),
         (b"---\nid: two words\n---\nOnce", "id: found 'two words'; allowed: text without blanks"),
         (b"---\ntitle: [7]\n---\nOnce", "title: found a list; allowed: text"),
         (b"---\nexpect: {gate: maybe}\n---\nOnce", "expect.gate: found 'maybe'; allowed: 'pass' or 'fail'"),
@@ -458,6 +458,11 @@ def test_a_background_log_outside_the_storys_folder_is_refused(
         )
 
 
+def test_a_background_log_with_a_nul_in_its_name_is_refused(tale: Path, refused: Refused) -> None:
+    (tale / "tale.md").write_text('---\nbackground_log: "a\\0.yaml"\n---\nOnce.', encoding="utf-8")
+    assert refused("check", "tale.md").startswith("tale.md: background_log: found 'a\ufffd.yaml'")
+
+
 def test_a_background_log_in_a_file_of_its_own_is_checked(tale: Path, refused: Refused) -> None:
     (tale / "tale.md").write_text("---\nbackground_log: log.yaml\n---\nOnce.", encoding="utf-8")
     assert refused("check", "tale.md") == "log.yaml: no such file"
@@ -515,9 +520,9 @@ def test_a_bad_bible_is_refused(tmp_path: Path, refused: Refused, text: str, sai
     ("text", "said"),
     [
         ("profile = ", "not valid TOML: "),
-        ("profile = 'epic'", "tool.ludic.profile: found 'epic'; allowed: campaign or one-shot or cosy"),
+        ("profile = 'epic'", "tool.ludic.profile: found 'epic'; allowed: campaign or one-shot or cosy or submission"),
         ("mood = 1", "tool.ludic.mood: unknown setting; allowed: active_cap, "),
-        ("fail_on = 'gate'", "tool.ludic.fail_on: found 'gate'; allowed: a list of gate, mysteries"),
+        ("fail_on = 'gate'", "tool.ludic.fail_on: found 'gate'; allowed: a list of gate, mysteries, warnings and codes"),
         ("fail_on = ['x']", "tool.ludic.fail_on: found a list"),
         ("lpi_gate = 'high'", "tool.ludic.lpi_gate: found 'high'; allowed: a number"),
         ("lpi_gate = nan", "tool.ludic.lpi_gate: found NaN; allowed: a number"),
@@ -541,7 +546,7 @@ def test_a_bad_configuration_is_refused(locked: Path, refused: Refused, text: st
 
 
 def test_a_profile_or_a_schema_that_does_not_exist_is_refused(locked: Path, refused: Refused) -> None:
-    said = "--profile: found 'epic'; allowed: campaign, one-shot, cosy"
+    said = "--profile: found 'epic'; allowed: campaign, one-shot, cosy, submission"
     assert refused("check", "tale.md", "--profile", "epic") == said
     assert refused("advise", "tale.md", "--profile", "epic") == said
     assert refused("score", "tale.ledger.json", "--profile", "epic") == said

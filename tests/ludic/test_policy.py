@@ -52,7 +52,7 @@ def test_another_profile_keeps_every_other_number() -> None:
 
 
 def test_a_profile_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InputError, match="allowed: campaign or one-shot or cosy"):
+    with pytest.raises(InputError, match="allowed: campaign or one-shot or cosy or submission"):
         Policy().with_profile("epic")
 
 
@@ -266,13 +266,13 @@ def test_every_setting_can_be_written_with_hyphens_or_underscores(tmp_path: Path
         ('weights = [0.4, 0.3, 0.2, "x"]', "tool.ludic.weights", "a number"),
         ("weights = [0.4, 0.3, 0.2, 0.2]", "tool.ludic.weights", "four shares that sum to 1"),
         ("tau = [1.0, 0.6, 0.2, 0.1]", "tool.ludic.tau", "a list of 3 numbers"),
-        ('fail_on = "gate"', "tool.ludic.fail_on", "a list of gate, mysteries"),
-        ('fail_on = ["gates"]', "tool.ludic.fail_on", "a list of gate, mysteries"),
-        ("fail_on = [1]", "tool.ludic.fail_on", "a list of gate, mysteries"),
-        ("fail_on = [[1]]", "tool.ludic.fail_on", "a list of gate, mysteries"),
-        ('profile = "epic"', "tool.ludic.profile", "campaign or one-shot or cosy"),
-        ("profile = 3", "tool.ludic.profile", "campaign or one-shot or cosy"),
-        ("profile = [1]", "tool.ludic.profile", "campaign or one-shot or cosy"),
+        ('fail_on = "gate"', "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
+        ('fail_on = ["gates"]', "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
+        ("fail_on = [1]", "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
+        ("fail_on = [[1]]", "tool.ludic.fail_on", "a list of gate, mysteries, warnings and codes"),
+        ('profile = "epic"', "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
+        ("profile = 3", "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
+        ("profile = [1]", "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
         ("[weights]\nrtn = 1", "tool.ludic.weights", "a list of 4 numbers"),
     ],
 )

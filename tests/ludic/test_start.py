@@ -20,6 +20,9 @@ STORY = Path(cli.__file__).with_name("demo") / "2-open.md"
         ["--quiet", "a.md", "--allow-unread"],
         ["-q", "--json", "--json", "a.md"],
         ["", "a b.md"],
+        ["--changed"],
+        ["a.md", "--changed", "--base", "HEAD", "--json"],
+        ["--base", "-x", "--changed"],
     ],
 )
 def test_the_fast_start_reads_a_check_as_typer_does(
@@ -51,6 +54,11 @@ def test_the_fast_start_reads_a_check_as_typer_does(
         ["check", "--", "a.md"],
         ["check", "*.md"],
         ["check", "~/a.md"],
+        ["check", "--base", "HEAD"],
+        ["check", "--changed", "--base"],
+        ["check", "--changed", "--base", ""],
+        ["check", "--changed", "--base", "HEAD~1"],
+        ["check", "--changed", "--base=HEAD"],
     ],
 )
 def test_whatever_else_is_left_to_typer(words: list[str]) -> None:

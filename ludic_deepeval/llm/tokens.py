@@ -1,0 +1,29 @@
+"""How many tokens a text may have, without its model's tokenizer: a bound from above and one from below."""
+
+from typing import Final
+
+from ludic_deepeval.text import word_count
+
+_PLAIN_CHARACTERS: Final = 3  # English prose has 4 to 4.5 to a token, JSON about 3
+TEMPLATE: Final = 64  # what a chat template adds to a request
+_OTHER_TOKENS: Final = 1.5  # a Chinese character is 0.6 to 1.5 tokens, an accented letter at most 1
+
+
+def most_tokens(*texts: str) -> int:
+    """A number of tokens that texts are not expected to exceed: ASCII by three characters, the rest one and a half each."""
+    characters = sum(len(text) for text in texts)
+    other = sum(_not_ascii(text) for text in texts)
+    return -(-(characters - other) // _PLAIN_CHARACTERS) + int(other * _OTHER_TOKENS + 0.5)
+
+
+def least_tokens(*texts: str) -> int:
+    """A number of tokens that no tokenizer is expected to go below: nine tenths of the words.
+
+    Tokenizers part words at white space, so a text has at least as many tokens as words; a CJK character counts as half a
+    word. A server that says it read fewer has cut the text.
+    """
+    return int(0.9 * sum(word_count(text) for text in texts))
+
+
+def _not_ascii(text: str) -> int:
+    return 0 if text.isascii() else sum(character > "\x7f" for character in text)

@@ -1,0 +1,1 @@
+"""The parts of the HTML report, and the style and script that stand in it."""

@@ -1,0 +1,82 @@
+"""The text that a model is given: the story in numbered sentences, the candidates, seven fields, nine rules (WORTH §4.3).
+
+It is made of an episode without its key. Weights, points and the number of participants are in no prompt, and no change
+of them changes one to the byte; of K nothing is disclosed but its size, and under evidence-cueing its ids.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from ludic_deepeval.errors import InputError
+from ludic_deepeval.prompts import load_prompt
+from worth_deepeval.conditions import Condition
+from worth_deepeval.episode import Question
+
+FOLDER: Final = Path(__file__).parent / "prompts"
+_HIDDEN: Final = {"en": "an undisclosed number of", "zh": "若干"}
+_CUE: Final = {
+    "en": "\nThe key sentences of this story are: {ids}.\n",
+    "zh": "\n本故事的关键句是：{ids}。\n",
+}
+_DEFINITION: Final = {"en": "A participant is: {text}\n\n  ", "zh": "参与者是指：{text}\n\n  "}
+
+
+@dataclass(frozen=True)
+class WorthPrompt:
+    """A prompt and what it was made of.
+
+    Attributes:
+        text: What a model is sent, in a single turn.
+        sha256: Its hash, which a run keeps.
+        version: Of the template.
+        condition: The condition's name.
+    """
+
+    text: str
+    sha256: str
+    version: int
+    condition: str
+
+
+def build_prompt(
+    question: Question, condition: Condition | None = None, *, cued: Iterable[str] = ()
+) -> WorthPrompt:
+    """Make the prompt of an episode.
+
+    Args:
+        question: The episode without its key.
+        condition: How it differs from the benchmark; `full-story` when left out.
+        cued: The ids of K, under evidence-cueing alone.
+
+    Raises:
+        InputError: Ids without evidence-cueing, or evidence-cueing without ids.
+    """
+    condition = condition or Condition()
+    ids = sorted(cued)
+    if bool(ids) != (condition.cue == "evidence-cueing"):
+        raise InputError("prompt", "the ids of K", allowed="under evidence-cueing, and there alone")
+    episode, template = question.episode, load_prompt(question.episode.language, folder=FOLDER)
+    language = episode.language
+    by_id = {one.id: one for one in episode.candidates}
+    listed = [by_id[one] for one in condition.roster(list(by_id))]
+    text = template.render(
+        title=episode.title,
+        question=episode.question,
+        scope=episode.scope,
+        definition=_DEFINITION[language].format(text=episode.participant_definition)
+        if condition.definition
+        else "",
+        key_size=str(question.key_size) if condition.disclosure else _HIDDEN[language],
+        quota=str(episode.quota.sentences),
+        episode_id=episode.id,
+        candidates="\n".join(f"[{one.id}] {one.name}{f': {one.note}' if one.note else ''}" for one in listed),
+        story="\n".join(episode.numbered()),
+        first_sentence=episode.sentences[0].id,
+        first_role=min(by_id),
+        cue=_CUE[language].format(ids=", ".join(ids)) if ids else "",
+    )
+    digest = sha256(text.encode("utf-8")).hexdigest()
+    return WorthPrompt(text, digest, template.version, condition.name)

@@ -1,0 +1,325 @@
+"""From a reply to what it selected, by §4.7 and nothing beyond it: a reply is read as it stands and never repaired.
+
+Three facts are kept apart: how the JSON was found (`direct`, `embedded`, `invalid`), whether the selections are valid,
+and whether the reply keeps the whole protocol. The table of cases is in docs/worth.md.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from json import JSONDecodeError
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
+
+from ludic_deepeval.errors import shown
+from worth_deepeval.episode import ROLE, SENTENCE, Episode
+
+Json: TypeAlias = Literal["direct", "embedded", "invalid"]
+CLUES: Final = "clue_sentence_ids"
+ROLES: Final = "selected_role_ids"
+FIELDS: Final = (
+    "episode_id",
+    CLUES,
+    ROLES,
+    "clue_interpretations",
+    "evidence_combination",
+    "final_conclusion",
+    "confidence",
+)
+_START: Final = re.compile(r'\{[ \t\r\n]*"')
+_ARRAY: Final = {
+    name: re.compile(rf'(?<![A-Za-z0-9_])["\']?{name}["\']?\s*[:=：]\s*(?=\[)') for name in (CLUES, ROLES)
+}
+_THOUGHT: Final = "</think>"
+_LENIENT: Final = {
+    CLUES: re.compile(r"(?<![A-Za-z0-9])S\s?([0-9]{1,4})(?![A-Za-z0-9])", re.IGNORECASE | re.ASCII),
+    ROLES: re.compile(r"(?<![A-Za-z0-9])R\s?([0-9]{1,3})(?![A-Za-z0-9])", re.IGNORECASE | re.ASCII),
+}
+_MOST_LENIENT: Final = 200_000  # characters
+# Work on starts of objects that lead nowhere, as a multiple of the reply's length, before the rest is left unread.
+_EFFORT: Final = 8
+
+
+class Violation(NamedTuple):
+    """One breach of the protocol.
+
+    Attributes:
+        code: A word for programs.
+        message: A line for people.
+    """
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Response:
+    """A reply as it was read.
+
+    Attributes:
+        json: How its JSON was found.
+        clue_ids: The sentences that it selected, in its order; empty when they could not be read as valid.
+        role_ids: The candidates; likewise.
+        selections: Whether both selections were read and are valid; what is invalid is never scored.
+        violations: Every breach of the protocol, selections first.
+        body: The object, where there is one.
+        lenient: What a generous reader would have made of it: reported in a column apart, never scored.
+    """
+
+    json: Json
+    clue_ids: tuple[str, ...]
+    role_ids: tuple[str, ...]
+    selections: Literal["valid", "invalid"]
+    violations: tuple[Violation, ...]
+    body: dict[str, Any] | None
+    lenient: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+    @property
+    def compliant(self) -> bool:
+        """Whether it keeps the whole protocol: one JSON object and no other text, all seven fields, valid selections."""
+        return self.json == "direct" and not self.violations
+
+
+def read_response(text: str, episode: Episode) -> Response:
+    """Read a reply.
+
+    Args:
+        text: The raw reply.
+        episode: What it replies to.
+
+    Returns:
+        What it selected, or why that cannot be told. Linear in the reply's length; never raises over a reply.
+    """
+    form, body, arrays, ambiguous = _find(text)
+    violations: list[Violation] = []
+    if form == "invalid":
+        violations.append(Violation("not-json", "the reply holds no JSON object with both selections"))
+    elif form == "embedded":
+        violations.append(Violation("text-around", "there is text beside the JSON object"))
+    if ambiguous:
+        violations.append(
+            Violation("ambiguous", "there are several selections in the reply, and they differ")
+        )
+    clues, clue_faults = _selection(CLUES, arrays, episode)
+    roles, role_faults = _selection(ROLES, arrays, episode)
+    broken = [*clue_faults, *role_faults]
+    violations += broken
+    if body is not None:
+        violations += _fields(body, episode, clues)
+    valid = not broken and not ambiguous
+    return Response(
+        json=form,
+        clue_ids=clues if valid else (),
+        role_ids=roles if valid else (),
+        selections="valid" if valid else "invalid",
+        violations=tuple(violations),
+        body=body,
+        lenient=None if valid else (_leniently(CLUES, text, episode), _leniently(ROLES, text, episode)),
+    )
+
+
+# Finding the object
+
+
+class _Found(NamedTuple):
+    form: Json
+    body: dict[str, Any] | None
+    arrays: dict[str, Any]
+    ambiguous: bool
+
+
+class _NotJsonError(ValueError):
+    """NaN or infinity, which JSON does not have."""
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NotJsonError(name)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Keep it in sight when a selection stands in one object twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        for name in (CLUES, ROLES):
+            values = [value for key, value in pairs if key == name]
+            if any(value != values[0] for value in values[1:]):
+                found[name] = _TWICE
+    return found
+
+
+class _Twice:
+    """A selection that one object gives twice, differently."""
+
+
+_TWICE: Final = _Twice()
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+
+
+def _find(text: str) -> _Found:
+    try:
+        whole = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        return _Found(
+            "direct", whole, {name: whole[name] for name in (CLUES, ROLES) if name in whole}, ambiguous=False
+        )
+    answer = text[text.rfind(_THOUGHT) + len(_THOUGHT) :] if _THOUGHT in text else text
+    objects = list(_objects(answer))
+    if objects and all(_same(one, objects[0]) for one in objects):
+        return _Found(
+            "embedded", objects[0], {name: objects[0][name] for name in (CLUES, ROLES)}, ambiguous=False
+        )
+    arrays = {name: list(_arrays(name, answer)) for name in (CLUES, ROLES)}
+    read = {
+        name: found[0] for name, found in arrays.items() if found and all(one == found[0] for one in found)
+    }
+    return _Found(
+        "invalid", None, read, ambiguous=any(found and name not in read for name, found in arrays.items())
+    )
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(one[CLUES] == other[CLUES] and one[ROLES] == other[ROLES])
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield each complete object that has both selections and stands in no other such object."""
+    at, effort = 0, _EFFORT * len(text) + 1000
+    while effort > 0 and (start := _START.search(text, at)) is not None:
+        try:
+            found, end = _DECODER.raw_decode(text, start.start())
+        except JSONDecodeError as error:
+            effort -= error.pos - start.start()
+            at = start.start() + 1
+        except (_NotJsonError, RecursionError):
+            effort -= len(text)
+            at = start.start() + 1
+        else:
+            if CLUES in found and ROLES in found:
+                yield found
+                at = end
+            else:
+                effort -= end - start.start()
+                at = start.start() + 1
+
+
+def _arrays(name: str, text: str) -> Iterator[Any]:
+    """Yield each complete array that stands behind the name of a selection."""
+    effort = _EFFORT * len(text) + 1000
+    for place in _ARRAY[name].finditer(text):
+        if effort <= 0:
+            return
+        try:
+            found, end = _DECODER.raw_decode(text, place.end())
+        except (ValueError, RecursionError) as error:
+            effort -= error.pos - place.end() if isinstance(error, JSONDecodeError) else len(text)
+        else:
+            effort -= end - place.end()
+            yield found
+
+
+# What was selected
+
+
+def _selection(
+    name: str, arrays: dict[str, Any], episode: Episode
+) -> tuple[tuple[str, ...], list[Violation]]:
+    what = "sentences" if name == CLUES else "candidates"
+    if name not in arrays:
+        return (), [Violation("no-selection", f"{name}: no array of {what} can be read")]
+    given = arrays[name]
+    if given is _TWICE:
+        return (), [Violation("ambiguous", f"{name}: given twice, and they differ")]
+    if not isinstance(given, list):
+        return (), [Violation("wrong-type", f"{name}: found {shown(given)}; allowed: an array of ids")]
+    faults = []
+    shape, known = (SENTENCE, episode.sentence_ids) if name == CLUES else (ROLE, episode.role_ids)
+    seen: set[str] = set()
+    for one in given:
+        if not isinstance(one, str):
+            faults.append(
+                Violation("wrong-type", f"{name}: found {shown(one)}; allowed: ids in quotation marks")
+            )
+        elif one in seen:
+            faults.append(Violation("duplicate", f"{name}: {shown(one)} is selected twice"))
+        elif one in known:
+            seen.add(one)
+        elif shape.fullmatch(one):
+            faults.append(Violation("unknown-id", f"{name}: {shown(one)} is none of the {len(known)} {what}"))
+        else:
+            faults.append(
+                Violation(_shape_code(one), f"{name}: found {shown(one)}; allowed: ids such as {min(known)}")
+            )
+    if name == CLUES and len(given) > episode.quota.sentences:
+        faults.append(
+            Violation(
+                "over-quota", f"{name}: {len(given)} selected, at most {episode.quota.sentences} allowed"
+            )
+        )
+    return tuple(one for one in given if isinstance(one, str)), faults[:50]
+
+
+def _shape_code(one: str) -> str:
+    """What is wrong with an id that has not the shape of one."""
+    if one != one.strip():
+        return "blank-in-id"
+    if any("０" <= char <= "９" or char in "ＳＲｓｒ" for char in one):
+        return "full-width-id"
+    if re.fullmatch(r"[sr][0-9]+", one, re.ASCII):
+        return "lower-case-id"
+    if re.fullmatch(r"[SR][0-9]+\s*(?:[-–—~～]|to|至|到)\s*[SR]?[0-9]+", one, re.ASCII):
+        return "ranged-id"
+    return "malformed-id"
+
+
+def _leniently(name: str, text: str, episode: Episode) -> tuple[str, ...]:
+    known = episode.sentence_ids if name == CLUES else episode.role_ids
+    width = len(min(known)) - 1
+    found: dict[str, None] = {}
+    for place in _LENIENT[name].finditer(text[:_MOST_LENIENT]):
+        one = f"{'S' if name == CLUES else 'R'}{int(place.group(1)):0{width}d}"
+        if one in known:
+            found[one] = None
+    return tuple(found)
+
+
+# The rest of the protocol
+
+
+def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...]) -> Iterator[Violation]:
+    for name in FIELDS:
+        if name not in body and name not in (CLUES, ROLES):
+            yield Violation("missing-field", f"{name}: missing")
+    for name in body:
+        if name not in FIELDS:
+            yield Violation("extra-field", f"{shown(name)}: not among the seven fields")
+            break
+    if "episode_id" in body and body["episode_id"] != episode.id:
+        yield Violation(
+            "wrong-episode", f"episode_id: found {shown(body['episode_id'])}; allowed: '{episode.id}'"
+        )
+    for name in ("evidence_combination", "final_conclusion"):
+        if name in body and not (isinstance(body[name], str) and body[name].strip()):
+            yield Violation("wrong-type", f"{name}: found {shown(body[name])}; allowed: text")
+    confidence = body.get("confidence")
+    if "confidence" in body and (
+        isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 100
+    ):
+        yield Violation(
+            "wrong-type", f"confidence: found {shown(confidence)}; allowed: a number from 0 to 100"
+        )
+    if "clue_interpretations" in body and not _one_to_one(body["clue_interpretations"], clues):
+        yield Violation("interpretations", "clue_interpretations: not one for each selected sentence")
+
+
+def _one_to_one(given: object, clues: tuple[str, ...]) -> bool:
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        return False
+    ids = [one.get("sentence_id") for one in given]
+    texts = [one.get("interpretation") for one in given]
+    return (
+        sorted(map(str, ids)) == sorted(clues)
+        and all(isinstance(one, str) for one in ids)
+        and all(isinstance(text, str) and text.strip() for text in texts)
+    )
