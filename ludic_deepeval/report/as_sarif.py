@@ -218,8 +218,14 @@ def _region(finding: Finding, story: StoryResult) -> dict[str, Any]:
     region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
     if finding.end_line is not None and finding.end_column is not None:
         region |= {"endLine": finding.end_line, "endColumn": finding.end_column}
-    if finding.span is not None and finding.span[1] - finding.span[0] <= _LONGEST_SNIPPET:
-        region["snippet"] = {"text": story.story.prose.body[slice(*finding.span)]}
+    prose = story.story.prose
+    # A snippet is the file's own text, which in another file may be spelt otherwise.
+    if (
+        finding.span is not None
+        and finding.span[1] - finding.span[0] <= _LONGEST_SNIPPET
+        and not prose.is_part
+    ):
+        region["snippet"] = {"text": prose.body[slice(*finding.span)]}
     return region
 
 

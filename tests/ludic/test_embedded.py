@@ -1,13 +1,16 @@
 """Stories inside other files: found, marked, locked, checked and moved along as those in Markdown are."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ludic_deepeval.changed import changed_stories
 from ludic_deepeval.check import check_stories
+from ludic_deepeval.errors import InputError
 from ludic_deepeval.lookup import find_lockfile, story_of
 from ludic_deepeval.sources import find_stories, read_story, real_file
 from ludic_deepeval.sources.naming import stem_of, virtual_path
@@ -178,6 +181,41 @@ def test_expectation_and_background_log_come_from_pointers(data: Path, ludic: Lu
 def test_the_policy_of_the_same_file_is_in_force(read: Path, ludic: Ludic) -> None:
     write(read / "ludic.toml", 'fail-on = ["gate"]\n' + JSON)
     assert ludic("check", "data/npcs.json#ysolde").code == 1
+
+
+def test_reports_for_other_programs_name_the_container(read: Path, ludic: Ludic) -> None:
+    [run] = json.loads(ludic("check", "data", "--format", "sarif").out)["runs"]
+    assert [artifact["location"]["uri"] for artifact in run["artifacts"]] == ["data/npcs.json"]
+    assert "mimeType" not in run["artifacts"][0]
+    places = [one["locations"][0]["physicalLocation"] for one in run["results"]]
+    assert {place["artifactLocation"]["uri"] for place in places} == {"data/npcs.json"}
+    assert {place["artifactLocation"]["index"] for place in places} == {0}
+    [fault] = [one for one in run["results"] if one["ruleId"] == "age-fell"]
+    region = fault["locations"][0]["physicalLocation"]["region"]
+    # “When I was seven I sailed it,” has 31 characters.
+    assert region == {"startLine": 6, "startColumn": 89, "endLine": 6, "endColumn": 89 + 31}
+    [other] = fault["relatedLocations"]
+    assert other["physicalLocation"]["region"]["startColumn"] == 20
+    told = ludic("check", "data", "--format", "github").out
+    assert "::error file=data/npcs.json,line=6,endLine=6,col=89,endColumn=119,title=" in told
+
+
+def test_changed_settings_that_are_wrong_are_told(read: Path) -> None:
+    """Else a change that breaks them would take every story out of a check of what changed."""
+
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
+            check=True,
+            capture_output=True,
+        )
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    write(read / "ludic.toml", JSON.replace('pointer = "', 'pointer = "npcs'))
+    with pytest.raises(InputError, match=r"tool\.ludic\.sources\[0\]\.pointer: found 'npcs/npcs"):
+        changed_stories([Path("data")], "HEAD")
 
 
 # Where stories are
