@@ -14,6 +14,7 @@ from ludic_deepeval.errors import InputError
 from ludic_deepeval.lookup import find_lockfile, story_of
 from ludic_deepeval.sources import find_stories, read_story, real_file
 from ludic_deepeval.sources.naming import stem_of, virtual_path
+from ludic_deepeval.web.opening import open_session
 
 Ludic = Callable[..., Any]
 
@@ -216,6 +217,13 @@ def test_changed_settings_that_are_wrong_are_told(read: Path) -> None:
     write(read / "ludic.toml", JSON.replace('pointer = "', 'pointer = "npcs'))
     with pytest.raises(InputError, match=r"tool\.ludic\.sources\[0\]\.pointer: found 'npcs/npcs"):
         changed_stories([Path("data")], "HEAD")
+
+
+def test_a_second_reader_on_the_page_saves_beside_the_first(read: Path) -> None:
+    session = open_session(Path("data/npcs.json#ysolde"), second=True)
+    assert session.lock_path == Path("data/npcs.json.ludic/ysolde.second.ledger.json")
+    assert session.sheet_path == Path("data/npcs.json.ludic/ysolde.second.marks.yaml")
+    assert open_session(Path("data/npcs.json#ysolde")).sheet["people"]
 
 
 # Where stories are
