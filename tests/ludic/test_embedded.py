@@ -246,7 +246,13 @@ def test_folders_and_containers_give_their_stories_in_order_and_once(data: Path)
 
 def test_marks_hidden_files_markdown_and_links_out_are_no_containers(data: Path, tmp_path: Path) -> None:
     write(data / "ludic.toml", JSON.replace("data/**/*.json", "**"))
-    for name in (".hidden/x.json", "data/.x.json", "data/x.json.ludic/x.json", "data/x.ledger.json"):
+    for name in (
+        ".hidden/x.json",
+        "data/.x.json",
+        "data/x.json.ludic/x.json",
+        "data/x.json.ludic/deep/x.json",
+        "data/x.ledger.json",
+    ):
         npcs(data / name, {"id": "x", "backstory": "X."})
     npcs(tmp_path / "outside.json", {"id": "x", "backstory": "X."})
     (data / "data" / "link.json").symlink_to(tmp_path / "outside.json")
