@@ -65,8 +65,8 @@ def _settings_of(folder: Path) -> Settings | None:
     return Settings(file, sources_from(table["sources"], file))
 
 
-def _settings_for(folder: Path) -> Settings | None:
-    """The settings in force for a folder: the nearest upwards."""
+def settings_for(folder: Path) -> Settings | None:
+    """The settings in force for a folder without links in its path: the nearest upwards."""
     return next((found for each in (folder, *folder.parents) if (found := _settings_of(each))), None)
 
 
@@ -77,7 +77,7 @@ def sources_of(file: Path) -> "tuple[Source, ...]":
         InputError: Settings that cannot be used.
     """
     folder = file.parent.resolve()
-    settings = _settings_for(folder)
+    settings = settings_for(folder)
     return settings.of(folder, file.name) if settings else ()
 
 
@@ -93,7 +93,7 @@ def embedded_in(folder: Path) -> list[Path]:
         InputError: Settings for the folder that cannot be used, or in it a source that reads no file.
     """
     found: list[Path] = []
-    top = _settings_for(folder.resolve())
+    top = settings_for(folder.resolve())
     idle = _sources_within(top, folder)
     in_force = {folder: top}
     for place, below, names in os.walk(folder):
