@@ -295,6 +295,8 @@ def is_story_of(folder: Path, path: Path) -> bool:
         or not path.is_file()
     ):
         return False
+    if path.name == "archive.md" and path.with_name("episode.yaml").is_file():
+        return False  # what happened in a mystery, and no backstory
     if not path.resolve().is_relative_to(folder.resolve()):
         return False  # a link out of the folder
     return _has_prose(path)
