@@ -213,7 +213,7 @@ def _source_of(folders: set[Path]) -> Callable[[Path], bool]:
         from ludic_deepeval.sources.embedded import settings_for  # noqa: PLC0415  # most changes are to Markdown
 
         try:
-            return settings_for(folder)
+            return settings_for(folder.resolve())
         except InputError:
             return None  # of which the check complains
 
@@ -221,7 +221,7 @@ def _source_of(folders: set[Path]) -> Callable[[Path], bool]:
         if folders.isdisjoint(path.parents):
             return False
         found = settings(path.parent)
-        return found is not None and bool(found.of(path))
+        return found is not None and bool(found.of(path.parent.resolve(), path.name))
 
     return holds_stories
 

@@ -17,7 +17,7 @@ from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verif
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy, find_policy
 from ludic_deepeval.scoring import Gate, score_ledger
-from ludic_deepeval.sources import Story, find_stories, read_story, real_file
+from ludic_deepeval.sources import Story, find_stories, read_story
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ class StoryResult:
     @property
     def file(self) -> Path:
         """The file that the lines and columns of the findings are in."""
-        return real_file(self.path)
+        return self.path.with_name(self.story.file.name)
 
     @property
     def plays(self) -> bool | None:

@@ -73,6 +73,10 @@ class Placer:
         place = self._prose.place(offset)
         return Finding(code, CODES[code].severity, message, place.line, place.column)
 
+    def said(self, finding: Finding) -> str:
+        """Where a finding is; with the column where a whole story may be on one line of another file."""
+        return f"line {finding.line}" + (f", column {finding.column}" if self._prose.is_part else "")
+
     def over(self, start: int, end: int, code: str, message: str, quote: str | None = None) -> Finding:
         """A finding on a span of the body."""
         after = self._prose.place(end)
@@ -106,7 +110,7 @@ def of_consistency(report: ConsistencyReport, placer: Placer, ledger: FactLedger
         elif other in logged:
             where = "the background log"
         else:
-            where = f"line {placer.on(lists[other], other, fault.code, '').line}"
+            where = placer.said(placer.on(lists[other], other, fault.code, ""))
         yield replace(finding, against=f"{where}: “{fault.quotes[there]}”")
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PureWindowsPath
@@ -31,13 +32,15 @@ def print_json(data: Any) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line for people."""
+    """Print a line for people. In a job on GitHub a quotation must not be taken for a command of the runner."""
+    if os.environ.get("GITHUB_ACTIONS"):
+        line = re.sub(r"(?m)^(\s*):(?=:)", r"\1 : ", line.replace("##[", "## ["))
     print(line)  # noqa: T201
 
 
-def complain(error: LudicError) -> None:
+def complain(error: LudicError, program: str = "ludic") -> None:
     """Print an error on standard error."""
-    print(f"ludic: {error}", file=sys.stderr)  # noqa: T201
+    print(f"{program}: {error}", file=sys.stderr)  # noqa: T201
 
 
 def progress(paths: list[Path]) -> Iterator[Path]:
@@ -199,7 +202,7 @@ def note(line: str) -> None:
     print(clean(line, limit=1000), file=sys.stderr)  # noqa: T201
 
 
-def guarded(command: Callable[[], int]) -> int:
+def guarded(command: Callable[[], int], program: str = "ludic") -> int:
     """Run a command and return its exit code; every error is one line on standard error and exit code 2."""
     for stream in (sys.stdout, sys.stderr):  # a Windows pipe, or a file whose name is no text, ends no run
         if isinstance(stream, io.TextIOWrapper):
@@ -208,7 +211,7 @@ def guarded(command: Callable[[], int]) -> int:
         code = command()
         sys.stdout.flush()
     except LudicError as error:
-        complain(error)
+        complain(error, program)
         return 2
     except BrokenPipeError:
         # The reader (head, less) has seen enough.

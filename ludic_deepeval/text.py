@@ -306,6 +306,11 @@ class Prose:
         """The body as quotes are looked up in it."""
         return fold(self.body)
 
+    @property
+    def is_part(self) -> bool:
+        """Whether it is only a part of its file."""
+        return self._at is not None
+
     def place(self, offset: int) -> Place:
         """Map a body offset to the stored file. Past the end it gives the end."""
         position = self._lead + min(max(offset, 0), len(self.body))

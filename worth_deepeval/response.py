@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from json import JSONDecodeError
 from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from ludic_deepeval.errors import shown
@@ -27,8 +26,13 @@ FIELDS: Final = (
     "confidence",
 )
 _START: Final = re.compile(r'\{[ \t\r\n]*"')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}]', re.DOTALL)
+_NAMED: Final = frozenset({f'"{CLUES}"', f'"{ROLES}"'})
 _ARRAY: Final = {
-    name: re.compile(rf'(?<![A-Za-z0-9_])["\']?{name}["\']?\s*[:=：]\s*(?=\[)') for name in (CLUES, ROLES)
+    name: re.compile(
+        rf'(?<![A-Za-z0-9_])["\']?{name}["\']?[ \t\r\n]{{0,40}}[:=：][ \t\r\n]{{0,40}}(\[[^\[\]{{}}]{{0,20000}}\])'
+    )
+    for name in (CLUES, ROLES)
 }
 _THOUGHT: Final = "</think>"
 _LENIENT: Final = {
@@ -36,8 +40,9 @@ _LENIENT: Final = {
     ROLES: re.compile(r"(?<![A-Za-z0-9])R\s?([0-9]{1,3})(?![A-Za-z0-9])", re.IGNORECASE | re.ASCII),
 }
 _MOST_LENIENT: Final = 200_000  # characters
-# Work on starts of objects that lead nowhere, as a multiple of the reply's length, before the rest is left unread.
-_EFFORT: Final = 8
+# Bounds on work that leads nowhere: on decoding, as a multiple of the reply's length; on looking again, in characters.
+_EFFORT: Final = 4
+_PATIENCE: Final = 1_000_000
 
 
 class Violation(NamedTuple):
@@ -105,7 +110,7 @@ def read_response(text: str, episode: Episode) -> Response:
     broken = [*clue_faults, *role_faults]
     violations += broken
     if body is not None:
-        violations += _fields(body, episode, clues)
+        violations += _fields(body, episode, None if clue_faults else clues)
     valid = not broken and not ambiguous
     return Response(
         json=form,
@@ -128,22 +133,18 @@ class _Found(NamedTuple):
     ambiguous: bool
 
 
-class _NotJsonError(ValueError):
-    """NaN or infinity, which JSON does not have."""
-
-
 def _no_constant(name: str) -> NoReturn:
-    raise _NotJsonError(name)
+    """Refuse NaN and infinity, which JSON does not have."""
+    raise ValueError(name)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Keep it in sight when a selection stands in one object twice."""
     found = dict(pairs)
-    if len(found) < len(pairs):
-        for name in (CLUES, ROLES):
-            values = [value for key, value in pairs if key == name]
-            if any(value != values[0] for value in values[1:]):
-                found[name] = _TWICE
+    for name in (CLUES, ROLES):
+        values = [value for key, value in pairs if key == name]
+        if any(value != values[0] for value in values[1:]):
+            found[name] = _TWICE
     return found
 
 
@@ -152,31 +153,37 @@ class _Twice:
 
 
 _TWICE: Final = _Twice()
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+_PLAIN: Final = json.JSONDecoder(parse_constant=_no_constant)
+_CAREFUL: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+
+
+def _decode(text: str) -> Any:
+    """Decode JSON, or return None for what is none. A selection given twice is looked for only where there may be one."""
+    twice = text.count(f'"{CLUES}"') > 1 or text.count(f'"{ROLES}"') > 1
+    try:
+        return (_CAREFUL if twice else _PLAIN).decode(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _find(text: str) -> _Found:
-    try:
-        whole = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        whole = None
+    whole = _decode(text)
     if isinstance(whole, dict):
-        return _Found(
-            "direct", whole, {name: whole[name] for name in (CLUES, ROLES) if name in whole}, ambiguous=False
-        )
+        arrays = {name: whole[name] for name in (CLUES, ROLES) if name in whole}
+        return _Found("direct", whole, arrays, ambiguous=False)
     answer = text[text.rfind(_THOUGHT) + len(_THOUGHT) :] if _THOUGHT in text else text
     objects = list(_objects(answer))
     if objects and all(_same(one, objects[0]) for one in objects):
-        return _Found(
-            "embedded", objects[0], {name: objects[0][name] for name in (CLUES, ROLES)}, ambiguous=False
-        )
-    arrays = {name: list(_arrays(name, answer)) for name in (CLUES, ROLES)}
-    read = {
-        name: found[0] for name, found in arrays.items() if found and all(one == found[0] for one in found)
-    }
-    return _Found(
-        "invalid", None, read, ambiguous=any(found and name not in read for name, found in arrays.items())
-    )
+        first = objects[0]
+        return _Found("embedded", first, {name: first[name] for name in (CLUES, ROLES)}, ambiguous=False)
+    read: dict[str, Any] = {}
+    differ = False
+    for name in (CLUES, ROLES):
+        found = list(_arrays(name, answer))
+        if found and all(one == found[0] for one in found):
+            read[name] = found[0]
+        differ |= bool(found) and name not in read
+    return _Found("invalid", None, read, ambiguous=differ)
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -185,37 +192,56 @@ def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """Yield each complete object that has both selections and stands in no other such object."""
-    at, effort = 0, _EFFORT * len(text) + 1000
-    while effort > 0 and (start := _START.search(text, at)) is not None:
-        try:
-            found, end = _DECODER.raw_decode(text, start.start())
-        except JSONDecodeError as error:
-            effort -= error.pos - start.start()
-            at = start.start() + 1
-        except (_NotJsonError, RecursionError):
-            effort -= len(text)
-            at = start.start() + 1
-        else:
-            if CLUES in found and ROLES in found:
-                yield found
-                at = end
-            else:
-                effort -= end - start.start()
-                at = start.start() + 1
+    end, effort = 0, _EFFORT * len(text)
+    for start, stop in sorted(_spans(text), key=lambda span: (span[0], -span[1])):
+        if start < end or effort <= 0:
+            continue
+        effort -= stop - start
+        found = _decode(text[start:stop])
+        if isinstance(found, dict) and CLUES in found and ROLES in found:
+            yield found
+            end = stop
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where objects begin and end that name both selections, by brackets and strings alone: one pass over the text.
+
+    Where prose leaves a quotation mark open, what follows is looked at again from the next beginning of an object; how
+    often is bounded by the length, so that no reply takes more than a few passes.
+    """
+    spans: list[tuple[int, int]] = []
+    tried: set[int] = set()
+    at, effort = 0, len(text) + _PATIENCE
+    while effort > 0 and (begin := _START.search(text, at)) is not None:
+        at = begin.start() + 1
+        if begin.start() in tried:
+            continue
+        effort -= len(text) - begin.start()
+        open_: list[tuple[int, set[str]]] = []
+        for token in _TOKEN.finditer(text, begin.start()):
+            what = token.group()
+            if what == "{":
+                open_.append((token.start(), set()))
+                tried.add(token.start())
+            elif what == "}":
+                if not open_:
+                    break
+                start, named = open_.pop()
+                if len(named) == len(_NAMED):
+                    spans.append((start, token.end()))
+                if not open_:
+                    at = max(at, token.end())
+                    break
+            elif what in _NAMED and open_:
+                open_[-1][1].add(what)
+    return spans
 
 
 def _arrays(name: str, text: str) -> Iterator[Any]:
-    """Yield each complete array that stands behind the name of a selection."""
-    effort = _EFFORT * len(text) + 1000
+    """Yield each complete flat array that stands behind the name of a selection."""
     for place in _ARRAY[name].finditer(text):
-        if effort <= 0:
-            return
-        try:
-            found, end = _DECODER.raw_decode(text, place.end())
-        except (ValueError, RecursionError) as error:
-            effort -= error.pos - place.end() if isinstance(error, JSONDecodeError) else len(text)
-        else:
-            effort -= end - place.end()
+        found = _decode(place.group(1))
+        if isinstance(found, list):
             yield found
 
 
@@ -287,7 +313,7 @@ def _leniently(name: str, text: str, episode: Episode) -> tuple[str, ...]:
 # The rest of the protocol
 
 
-def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...]) -> Iterator[Violation]:
+def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...] | None) -> Iterator[Violation]:
     for name in FIELDS:
         if name not in body and name not in (CLUES, ROLES):
             yield Violation("missing-field", f"{name}: missing")
@@ -309,7 +335,12 @@ def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...]) -> I
         yield Violation(
             "wrong-type", f"confidence: found {shown(confidence)}; allowed: a number from 0 to 100"
         )
-    if "clue_interpretations" in body and not _one_to_one(body["clue_interpretations"], clues):
+    # What belongs to sentences that could not be read cannot be told.
+    if (
+        clues is not None
+        and "clue_interpretations" in body
+        and not _one_to_one(body["clue_interpretations"], clues)
+    ):
         yield Violation("interpretations", "clue_interpretations: not one for each selected sentence")
 
 

@@ -60,7 +60,7 @@ def _command(severity: Severity, place: dict[str, str], message: str) -> _Line:
 
 
 def _finding(finding: Finding, story: StoryResult) -> _Line:
-    place = {"file": story.path.as_posix(), "line": str(finding.line)}
+    place = {"file": story.file.as_posix(), "line": str(finding.line)}
     if finding.end_line is not None and finding.end_column is not None:
         place["endLine"] = str(finding.end_line)
         # Columns are for a span within a line; GitHub's last column is the last character, not the one after it.

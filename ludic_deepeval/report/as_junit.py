@@ -70,7 +70,8 @@ def _story(suite: ET.Element, story: StoryResult, *, let_through: bool) -> None:
     properties = ET.SubElement(case, "properties")
     for name, value in known.items():
         ET.SubElement(properties, "property", name=name, value=_figure(value))
-    told = legal("\n".join(line.removeprefix("  ") for one in story.findings for line in finding_text(one)))
+    lines = (line for one in story.findings for line in finding_text(one, column=story.file != story.path))
+    told = legal("\n".join(line.removeprefix("  ") for line in lines))
     if story.holds:
         _out(case, told)
     elif story.state != "read":

@@ -200,7 +200,7 @@ def _story(story: StoryResult) -> Iterator[_Block]:
 
 
 def _finding(finding: Finding, story: StoryResult) -> str:
-    where = f" in {code(story.path.name)}, line {finding.line}" if finding.quote else ""
+    where = f" in {code(story.file.name)}, line {finding.line}" if finding.quote else ""
     # Some messages say what to type, with the path as it was given.
     parts = finding.message.split(str(story.story.path))
     message = code(story.path.as_posix()).join(inert(part, limit=600) for part in parts[:4])

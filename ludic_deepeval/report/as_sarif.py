@@ -16,6 +16,7 @@ from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.findings import Finding, Placer
 from ludic_deepeval.judging import figures
 from ludic_deepeval.outcome import Scored
+from ludic_deepeval.sources.markdown import SUFFIXES
 from ludic_deepeval.text import folded
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -41,6 +42,8 @@ def check_sarif(result: CheckResult) -> str:
 
 def sarif_log(result: CheckResult) -> dict[str, Any]:
     """The log as plain values."""
+    # Stories inside one file share it.
+    files = {file: at for at, file in enumerate(dict.fromkeys(story.file for story in result.stories))}
     run = {
         "tool": {"driver": _driver()},
         "language": "en",
@@ -48,8 +51,8 @@ def sarif_log(result: CheckResult) -> dict[str, Any]:
         "newlineSequences": ["\r\n", "\n", "\r"],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that the check was run in."}}},
         "invocations": [_invocation(result)],
-        "artifacts": [_artifact(story) for story in result.stories],
-        "results": [told for at, story in enumerate(result.stories) for told in _results(story, at)],
+        "artifacts": [_artifact(file) for file in files],
+        "results": [told for story in result.stories for told in _results(story, files[story.file])],
         "properties": {
             "summary": result.summary,
             "stories": [_properties(story) for story in result.stories],
@@ -130,10 +133,10 @@ def artifact_location(path: PurePath) -> dict[str, Any]:
     return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": _ROOT}
 
 
-def _artifact(story: StoryResult) -> dict[str, Any]:
+def _artifact(file: PurePath) -> dict[str, Any]:
     return {
-        "location": artifact_location(story.path),
-        "mimeType": "text/markdown",
+        "location": artifact_location(file),
+        **({"mimeType": "text/markdown"} if file.suffix.lower() in SUFFIXES else {}),
         "encoding": "UTF-8",
         "roles": ["analysisTarget"],
     }
@@ -155,7 +158,7 @@ def _properties(story: StoryResult) -> dict[str, Any]:
 def _results(story: StoryResult, at: int) -> list[dict[str, Any]]:
     seen: Counter[str] = Counter()
     rules = {name: index for index, name in enumerate(CODES)}
-    file = artifact_location(story.path) | {"index": at}
+    file = artifact_location(story.file) | {"index": at}
     measured = figures(story.outcome.value) if isinstance(story.outcome, Scored) else {}
     found = []
     for finding in story.findings:
@@ -215,8 +218,14 @@ def _region(finding: Finding, story: StoryResult) -> dict[str, Any]:
     region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
     if finding.end_line is not None and finding.end_column is not None:
         region |= {"endLine": finding.end_line, "endColumn": finding.end_column}
-    if finding.span is not None and finding.span[1] - finding.span[0] <= _LONGEST_SNIPPET:
-        region["snippet"] = {"text": story.story.prose.body[slice(*finding.span)]}
+    prose = story.story.prose
+    # A snippet is the file's own text, which in another file may be spelt otherwise.
+    if (
+        finding.span is not None
+        and finding.span[1] - finding.span[0] <= _LONGEST_SNIPPET
+        and not prose.is_part
+    ):
+        region["snippet"] = {"text": prose.body[slice(*finding.span)]}
     return region
 
 
@@ -245,6 +254,6 @@ def other_side(story: StoryResult, finding: Finding) -> Finding | None:
             continue
         for item, words in zip(fault.events, fault.quotes, strict=True):
             side = placer.on(lists.get(item, ""), item, fault.code, fault.message)
-            if side.span and finding.against == f"line {side.line}: “{words}”":
+            if side.span and finding.against == f"{placer.said(side)}: “{words}”":
                 return side
     return None

@@ -71,7 +71,7 @@ def story_text(story: StoryResult, paint: Paint = plain) -> Iterator[str]:
         yield from _verdict(story.outcome.value.card, paint)
     for finding in story.findings:
         if finding.code not in {"unread", "stale"} and finding.status != "known":
-            yield from finding_text(finding, paint)
+            yield from finding_text(finding, paint, column=story.file != story.path)
     known = sum(finding.status == "known" for finding in story.findings)
     if known:
         known_findings = counted(known, "finding", "findings")
@@ -120,9 +120,11 @@ def _figure(value: Fraction | Unscored, against: Fraction | None = None, *, plac
     return "unscored" if isinstance(value, Unscored) else decimal(value, against, places=places)
 
 
-def finding_text(finding: Finding, paint: Paint = plain) -> Iterator[str]:
-    """Yield the lines of one finding."""
+def finding_text(finding: Finding, paint: Paint = plain, *, column: bool = False) -> Iterator[str]:
+    """Yield the lines of one finding; with its column where a whole story may be on one line of another file."""
     where = f"line {finding.line}" if finding.quote else "story"
+    if finding.quote and column:
+        where += f", column {finding.column}"
     yield f"  {paint(finding.severity, _COLOUR[finding.severity])} {where}: {clean(finding.message, limit=400)}  {paint(f'[{finding.code}]', 'dim')}"
     if finding.quote:
         yield f"      “{clean(' '.join(finding.quote.split()), limit=_QUOTE_WIDTH)}”"

@@ -127,7 +127,7 @@ def write_report(result: CheckResult, name: str, path: Path) -> None:
         InputError: It cannot be written, or would be written over a story or what lies beside it.
     """
     stories = [one.story for one in result.stories]
-    taken = {file.resolve() for one in stories for file in (one.path, one.lockfile, one.sheet)}
+    taken = {file.resolve() for one in stories for file in (one.file, one.lockfile, one.sheet)}
     if path.resolve() in taken | {Path(error.file).resolve() for error in result.errors}:
         raise InputError(path, "a report would replace a story or what belongs to it", where="--report")
     write_atomic(path, encodable(FORMATS[name](result)))

@@ -5,7 +5,6 @@ settings above it, as its policy does.
 """
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +16,7 @@ from ludic_deepeval.ledger import load_model
 from ludic_deepeval.policy import settings_in
 from ludic_deepeval.sources.markdown import SUFFIXES, FrontMatter, Story
 from ludic_deepeval.sources.naming import split_path, virtual_path
-from ludic_deepeval.sources.passage import Passage, require_distinct
+from ludic_deepeval.sources.passage import Passage, by_id
 from ludic_deepeval.text import Prose
 
 if TYPE_CHECKING:  # a folder of Markdown needs no readers of other files
@@ -31,24 +30,26 @@ class Settings:
     """The sources of one file of settings.
 
     Attributes:
-        folder: Its folder, without links, which the sources' files are in.
-        sources: None where the settings name none.
+        file: The file; its folder, which has no links in it, is what the sources' files are in.
+        sources: Empty where the settings name none.
     """
 
-    folder: Path
+    file: Path
     sources: "tuple[Source, ...]"
 
-    def of(self, file: Path) -> "tuple[Source, ...]":
-        """The sources that a file is read by. A Markdown file, a mark and what lies outside the folder have none."""
-        place = file.parent.resolve() / file.name
-        if not self.sources or not place.is_relative_to(self.folder) or file.suffix.lower() in SUFFIXES:
+    def of(self, folder: Path, name: str) -> "tuple[Source, ...]":
+        """The sources that read a file of a folder without links in its path.
+
+        None reads a Markdown file, a mark, or what is a link out of the settings' folder.
+        """
+        home, place = self.file.parent, folder / name
+        if not self.sources or not place.is_relative_to(home) or place.suffix.lower() in SUFFIXES:
             return ()
-        if place.parent.suffix == MARKS_FOLDER or place.name.endswith((".ledger.json", ".marks.yaml")):
+        if folder.suffix == MARKS_FOLDER or name.endswith((".ledger.json", ".marks.yaml")):
             return ()
-        if not place.resolve().is_relative_to(self.folder):
-            return ()  # a link out of the folder
-        path = place.relative_to(self.folder).as_posix()
-        return tuple(source for source in self.sources if source.reads(path))
+        path = place.relative_to(home).as_posix()
+        found = tuple(source for source in self.sources if source.reads(path))
+        return found if found and place.resolve().is_relative_to(home) else ()
 
 
 def _settings_of(folder: Path) -> Settings | None:
@@ -58,54 +59,102 @@ def _settings_of(folder: Path) -> Settings | None:
         return None
     table, file = found
     if "sources" not in table:
-        return Settings(folder, ())
+        return Settings(file, ())
     from ludic_deepeval.sources.settings import sources_from  # noqa: PLC0415  # not for a folder of Markdown to pay
 
-    return Settings(folder, sources_from(table["sources"], file))
+    return Settings(file, sources_from(table["sources"], file))
 
 
 def settings_for(folder: Path) -> Settings | None:
-    """The settings in force for a folder: the nearest upwards."""
-    place = folder.resolve()
-    return next((found for each in (place, *place.parents) if (found := _settings_of(each))), None)
+    """The settings in force for a folder without links in its path: the nearest upwards."""
+    return next((found for each in (folder, *folder.parents) if (found := _settings_of(each))), None)
 
 
 def sources_of(file: Path) -> "tuple[Source, ...]":
-    """The sources that a file is read by."""
-    settings = settings_for(file.parent)
-    return settings.of(file) if settings else ()
+    """The sources that a file is read by.
+
+    Raises:
+        InputError: Settings that cannot be used.
+    """
+    folder = file.parent.resolve()
+    settings = settings_for(folder)
+    return settings.of(folder, file.name) if settings else ()
 
 
 # Finding
 
 
-def embedded_in(folder: Path) -> Iterator[Path]:
-    """Yield the path of every story in the files of a folder, in the order of the files and within each.
+def embedded_in(folder: Path) -> list[Path]:
+    """Return the path of every story in the files of a folder, in the order of the files and within each.
 
     A file that cannot be used is given itself, so that whoever reads it is told why.
 
     Raises:
-        InputError: Settings that cannot be used.
+        InputError: Settings for the folder that cannot be used, or in it a source that reads no file.
     """
-    in_force = {str(folder): settings_for(folder)}
+    found: list[Path] = []
+    top = settings_for(folder.resolve())
+    idle = _sources_within(top, folder)
+    in_force = {folder: top}
     for place, below, names in os.walk(folder):
         here = Path(place)
-        settings = in_force[str(here)]
-        if here != folder and {"ludic.toml", "pyproject.toml"}.intersection(names):
-            settings = _settings_of(here.resolve()) or settings
+        resolved, settings = here.resolve(), in_force[here]
+        if here != folder and (name := _own_settings(here, names)):
+            try:
+                settings = _settings_of(resolved) or settings
+            except InputError:
+                found.append(here / name)
+                settings = None
+            idle |= _sources_within(settings, folder)
         below[:] = sorted(
             name for name in below if not name.startswith(".") and not name.endswith(MARKS_FOLDER)
         )
-        in_force |= {str(here / name): settings for name in below}
-        for file in (here / name for name in sorted(names) if not name.startswith(".")):
-            if settings is not None and settings.of(file) and file.is_file():
-                yield from embedded_of(file)
+        in_force |= {here / name: settings for name in below}
+        if settings is None or not settings.sources:
+            continue
+        for name in sorted(name for name in names if not name.startswith(".")):
+            sources = settings.of(resolved, name)
+            if sources and (here / name).is_file():
+                idle -= {(settings.file, settings.sources.index(source)) for source in sources}
+                found += embedded_of(here / name, sources)
+    for file, number in sorted(idle):
+        raise InputError(
+            file,
+            "no such file here",
+            where=f"tool.ludic.sources[{number}].files",
+            allowed="names of files, in which ** stands for any folders",
+        )
+    return found
 
 
-def embedded_of(file: Path) -> list[Path]:
-    """Return the paths of the stories in one file; the file itself when it cannot be used."""
+def _sources_within(settings: Settings | None, folder: Path) -> set[tuple[Path, int]]:
+    """The sources all of whose files are in a folder, by their settings and number."""
+    if settings is None or not settings.file.is_relative_to(folder.resolve()):
+        return set()
+    return {(settings.file, number) for number in range(len(settings.sources))}
+
+
+def _own_settings(folder: Path, names: list[str]) -> str:
+    """The name of the settings that a folder further down may have of its own."""
+    if "ludic.toml" in names:
+        return "ludic.toml"
+    try:  # whatever else is wrong with the settings of other tools is not ours to say
+        ours = "pyproject.toml" in names and b"ludic" in read_bytes(folder / "pyproject.toml")
+    except InputError:
+        return ""
+    return "pyproject.toml" if ours else ""
+
+
+def embedded_of(file: Path, sources: "tuple[Source, ...] | None" = None) -> list[Path]:
+    """Return the paths of the stories in one file; the file itself when it cannot be used.
+
+    Args:
+        file: The file.
+        sources: The sources that read it, where they are known.
+    """
     try:
-        return [virtual_path(file, passage.id) for passage in _stories(file, sources_of(file)).passages]
+        known = _stories(file, sources_of(file) if sources is None else sources).passages
+        return [virtual_path(file, story_id) for story_id in known]
     except InputError:
         return [file]
 
@@ -116,7 +165,7 @@ def embedded_of(file: Path) -> list[Path]:
 @dataclass(frozen=True, slots=True)
 class _Container:
     raw: str
-    passages: tuple[Passage, ...]
+    passages: dict[str, Passage]  # by their ids
 
 
 def _stories(file: Path, sources: "tuple[Source, ...]") -> _Container:
@@ -129,11 +178,8 @@ def _parsed(file: Path, data: bytes, sources: "tuple[Source, ...]") -> _Containe
     from ludic_deepeval.sources.reading import passages_in  # noqa: PLC0415  # not for a folder of Markdown to pay
 
     raw = decode(data, file)
-    passages = tuple(
-        passage for source in sources for passage in passages_in(source, raw, file) if passage.text.strip()
-    )
-    require_distinct(passages, raw, file)
-    return _Container(raw, passages)
+    passages = (passage for source in sources for passage in passages_in(source, raw, file))
+    return _Container(raw, by_id((passage for passage in passages if passage.text.strip()), raw, file))
 
 
 def read_embedded(path: Path) -> Story | None:
@@ -153,7 +199,7 @@ def read_embedded(path: Path) -> Story | None:
         hint = "say in ludic.toml where its stories are; see docs/formats.md"
         raise InputError(file, "no [[tool.ludic.sources]] reads this file", hint=hint)
     container = _stories(file, sources)
-    known = {passage.id: passage for passage in container.passages}
+    known = container.passages
     if wanted is not None and wanted in known:
         return _story(path, file, container.raw, known[wanted])
     if not known:

@@ -251,7 +251,7 @@ def find_stories(paths: list[Path]) -> list[Path]:
         if path.is_dir():
             from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # a Markdown file needs it not
 
-            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + list(embedded_in(path))
+            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path)
             if not inside:
                 raise InputError(
                     path, "no stories here", allowed=f"files ending in {' or '.join(sorted(SUFFIXES))}"
@@ -270,10 +270,14 @@ def find_stories(paths: list[Path]) -> list[Path]:
 
 
 def _inside(file: Path) -> list[Path]:
-    """The stories inside a file that is no Markdown; none where the settings know of none."""
+    """The stories inside a file that is no Markdown; none where the settings say nothing of it."""
     from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # Markdown needs it not
 
-    return embedded_of(file) if sources_of(file) else []
+    sources = sources_of(file)
+    inside = embedded_of(file, sources) if sources else []
+    if sources and not inside:
+        raise InputError(file, "no prose in this file", allowed="a story")
+    return inside
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -291,6 +295,8 @@ def is_story_of(folder: Path, path: Path) -> bool:
         or not path.is_file()
     ):
         return False
+    if path.name == "archive.md" and path.with_name("episode.yaml").is_file():
+        return False  # what happened in a mystery, and no backstory
     if not path.resolve().is_relative_to(folder.resolve()):
         return False  # a link out of the folder
     return _has_prose(path)

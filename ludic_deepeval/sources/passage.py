@@ -20,7 +20,8 @@ class Passage:
         id: What tells it from the others of its file.
         text: The text, decoded.
         at: For each of its characters, and for its end, the offset in the file.
-        front: What stands in for front matter: `title`, `profile`, `bible`, `background_log`, `expect`.
+        front: What stands in for front matter: `title`, `profile`, `bible`, `background_log`, `expect`,
+            `intentional`.
     """
 
     id: str
@@ -46,25 +47,24 @@ def id_from(value: object, raw: str, offset: int, file: object) -> str:
         text = unicodedata.normalize("NFC", text.strip())
         if text and len(text) <= MAX_ID and clean(text, limit=MAX_ID) == text:
             return text
-    found = "no id" if value is None or value == "" else f"the id {shown(value)}"
+    found = "no id" if value is None or value == "" else f"the id is {shown(value)}"
     allowed = f"text of one line, at most {MAX_ID} characters, or a whole number"
     raise InputError(file, found, where=where(raw, offset), allowed=allowed)
 
 
-def require_distinct(passages: Iterable[Passage], raw: str, file: object) -> None:
-    """Refuse two stories of one id, and more stories than anybody has."""
-    first: dict[str, int] = {}
+def by_id(passages: Iterable[Passage], raw: str, file: object) -> dict[str, Passage]:
+    """Return passages by their ids; raise `InputError` for two of one id, and for more than anybody has."""
+    known: dict[str, Passage] = {}
     for passage in passages:
-        here = passage.at[0]
-        if passage.id in first:
-            there = where(raw, first[passage.id])
+        other = known.setdefault(passage.id, passage)
+        if other is not passage:
             raise InputError(
                 file,
                 f"two stories are called {shown(passage.id)}",
-                where=where(raw, here),
+                where=where(raw, passage.at[0]),
                 allowed="ids that differ",
-                hint=f"the other is at {there}; give each its own `id`, or let only one source read this file",
+                hint=f"the other is at {where(raw, other.at[0])}; give each its own `id`, or let only one source read it",
             )
-        first[passage.id] = here
-        if len(first) > MAX_STORIES:
+        if len(known) > MAX_STORIES:
             raise InputError(file, f"more than {MAX_STORIES:,} stories", allowed=f"at most {MAX_STORIES:,}")
+    return known

@@ -110,20 +110,17 @@ def value_at(data: object, steps: Steps) -> object:
 
 
 def what_is_there(data: object, pointer: tuple[str, ...]) -> str:
-    """Say how far a pointer leads that leads to nothing, and what there is."""
+    """Say how far a pointer leads that leads to nothing, and what there is instead; nothing for a `*` over nothing."""
     length = next(n for n in range(len(pointer), -1, -1) if find(data, pointer[:n]))
     nodes = [value for _, value in find(data, pointer[:length])]
+    if length < len(pointer) and pointer[length] == ANY and all(node in ([], {}) for node in nodes):
+        return ""
     keys = dict.fromkeys(str(key) for node in nodes if isinstance(node, dict) for key in node)
+    here = f"at {shown(write(pointer[:length]))}" if length else "at the top"
     if keys:
         said = ", ".join(clean(key) for key in list(keys)[:_SHOWN_KEYS])
-        there = f"the keys {said}{', …' if len(keys) > _SHOWN_KEYS else ''}"
-    else:
-        first = nodes[0]
-        there = (
-            f"a list of {len(first)}"
-            if isinstance(first, list)
-            else "no keys"
-            if first == {}
-            else shown(first)
-        )
-    return f"{there} at {shown(write(pointer[:length]) or '/')}"
+        return f"{here} are the keys {said}{', …' if len(keys) > _SHOWN_KEYS else ''}"
+    first = nodes[0]
+    if isinstance(first, list):
+        return f"{here} is a list of {len(first)}"
+    return f"{here} is {'an empty mapping' if first == {} else shown(first)}"

@@ -11,7 +11,7 @@ from ludic_deepeval.sources.settings import CodeSource, Column, Source, TableSou
 from ludic_deepeval.sources.spelling import escape_pieces, require_text, spelled
 
 _FRONT: Final = ("title", "profile", "bible")
-_TREE_FRONT: Final = (*_FRONT, "background_log", "expect")
+_TREE_FRONT: Final = (*_FRONT, "background_log", "expect", "intentional")
 
 Reader: TypeAlias = Callable[[Steps], Any]
 
@@ -45,9 +45,9 @@ def _in_tree(source: TreeSource, raw: str, file: object) -> Iterator[Passage]:
     keys = pointer.parse(source.pointer)
     data, opened = _open_json(raw, file) if source.kind == "json" else _open_yaml(raw, file)
     found = pointer.find(data, keys)
-    if not found:
-        there = pointer.what_is_there(data, keys)
-        raise InputError(file, f"nothing at {shown(source.pointer)}", allowed=there, hint="mend pointer")
+    if not found and (there := pointer.what_is_there(data, keys)):
+        hint = "mend `pointer` in [[tool.ludic.sources]]"
+        raise InputError(file, f"nothing at {shown(source.pointer)}; {there}", hint=hint)
     for steps, value in found:
         if value is not None and not isinstance(value, str):
             raise InputError(file, f"found {shown(value)}", where=pointer.write(steps), allowed="text")

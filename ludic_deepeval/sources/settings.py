@@ -4,7 +4,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, StringConstraints, model_validator
 
 from ludic_deepeval.errors import InputError, shown
 from ludic_deepeval.ledger import Frozen, Text, load_model
@@ -21,6 +21,18 @@ def _glob(text: str) -> str:
         raise ValueError(
             f"found {shown(text)}; allowed: files in the folder of the settings, such as data/npcs/*.json or data/**/*.csv"
         )
+    return text
+
+
+def _some(globs: tuple[str, ...]) -> tuple[str, ...]:
+    if not globs:
+        raise ValueError("found an empty list; allowed: at least one name such as data/npcs/*.json")
+    return globs
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or text in '"\r\n':
+        raise ValueError(f"found {shown(text)}; allowed: one character")
     return text
 
 
@@ -56,7 +68,7 @@ class Column(Frozen):
 
 
 class _Source(Frozen):
-    files: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    files: Annotated[tuple[Glob, ...], AfterValidator(_some)]
 
     def reads(self, path: str) -> bool:
         """Whether this source is about a file, given by its path from the settings' folder, with `/`."""
@@ -74,12 +86,13 @@ class TreeSource(_Source):
     bible: Text | None = None
     background_log: Reference | None = None
     expect: Reference | None = None
+    intentional: Reference | None = None
 
     @model_validator(mode="after")
     def _references_lead_somewhere(self) -> Self:
         keys = parse(self.pointer)
         steps = tuple(0 if key == ANY else key for key in keys)
-        for name in ("id", "title", "profile", "bible", "background_log", "expect"):
+        for name in ("id", "title", "profile", "bible", "background_log", "expect", "intentional"):
             reference = getattr(self, name)
             if reference is not None and is_pointer(reference):
                 try:
@@ -95,7 +108,7 @@ class TableSource(_Source):
     kind: Literal["csv"]
     column: Text
     id: Text
-    delimiter: Annotated[str, StringConstraints(pattern=r'^[^"\r\n]\z')] = ","
+    delimiter: Annotated[str, AfterValidator(_delimiter)] = ","
     title: Text | Column | None = None
     profile: ProfileName | Column | None = None
     bible: Text | Column | None = None

@@ -33,8 +33,9 @@ def open_session(path: Path, *, second: bool = False) -> Session:
         raise InputError(path, "no prose in this file", allowed="a story")
     lock_path, sheet_path = story.lockfile, story.sheet
     if second:
-        lock_path = story.path.with_name(f"{story.path.stem}{SECOND}")
-        sheet_path = story.path.with_name(f"{story.path.stem}.second.marks.yaml")
+        stem = lock_path.name.removesuffix(".ledger.json")
+        lock_path = lock_path.with_name(f"{stem}{SECOND}")
+        sheet_path = sheet_path.with_name(f"{stem}.second.marks.yaml")
     lock = load_lockfile(lock_path) if lock_path.exists() else None
     stale = lock is not None and lock.source_sha256 != story.prose.sha256
     if lock is not None:

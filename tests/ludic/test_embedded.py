@@ -1,16 +1,20 @@
 """Stories inside other files: found, marked, locked, checked and moved along as those in Markdown are."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ludic_deepeval.changed import changed_stories
 from ludic_deepeval.check import check_stories
+from ludic_deepeval.errors import InputError
 from ludic_deepeval.lookup import find_lockfile, story_of
 from ludic_deepeval.sources import find_stories, read_story, real_file
 from ludic_deepeval.sources.naming import stem_of, virtual_path
+from ludic_deepeval.web.opening import open_session
 
 Ludic = Callable[..., Any]
 
@@ -98,7 +102,8 @@ def test_findings_stand_where_their_words_do_in_the_container(read: Path, ludic:
     assert fault["quote"] == "“When I was seven I sailed it,”"
     text = ludic("check", "data/npcs.json#zoë").out
     assert text.startswith("data/npcs.json#zoë  Zoë of the Sea\n")
-    assert "against line 6: “Zoë was nine" in text
+    assert "error line 6, column 89: " in text
+    assert "against line 6, column 20: “Zoë was nine" in text  # the emoji 18, a blank 19
 
 
 def test_marks_lie_in_a_folder_beside_the_container(read: Path) -> None:
@@ -179,6 +184,48 @@ def test_the_policy_of_the_same_file_is_in_force(read: Path, ludic: Ludic) -> No
     assert ludic("check", "data/npcs.json#ysolde").code == 1
 
 
+def test_reports_for_other_programs_name_the_container(read: Path, ludic: Ludic) -> None:
+    [run] = json.loads(ludic("check", "data", "--format", "sarif").out)["runs"]
+    assert [artifact["location"]["uri"] for artifact in run["artifacts"]] == ["data/npcs.json"]
+    assert "mimeType" not in run["artifacts"][0]
+    places = [one["locations"][0]["physicalLocation"] for one in run["results"]]
+    assert {place["artifactLocation"]["uri"] for place in places} == {"data/npcs.json"}
+    assert {place["artifactLocation"]["index"] for place in places} == {0}
+    [fault] = [one for one in run["results"] if one["ruleId"] == "age-fell"]
+    region = fault["locations"][0]["physicalLocation"]["region"]
+    # “When I was seven I sailed it,” has 31 characters.
+    assert region == {"startLine": 6, "startColumn": 89, "endLine": 6, "endColumn": 89 + 31}
+    [other] = fault["relatedLocations"]
+    assert other["physicalLocation"]["region"]["startColumn"] == 20
+    told = ludic("check", "data", "--format", "github").out
+    assert "::error file=data/npcs.json,line=6,endLine=6,col=89,endColumn=119,title=" in told
+
+
+def test_changed_settings_that_are_wrong_are_told(read: Path) -> None:
+    """Else a change that breaks them would take every story out of a check of what changed."""
+
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
+            check=True,
+            capture_output=True,
+        )
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    write(read / "ludic.toml", JSON.replace('pointer = "', 'pointer = "npcs'))
+    with pytest.raises(InputError, match=r"tool\.ludic\.sources\[0\]\.pointer: found 'npcs/npcs"):
+        changed_stories([Path("data")], "HEAD")
+
+
+def test_a_second_reader_on_the_page_saves_beside_the_first(read: Path) -> None:
+    session = open_session(Path("data/npcs.json#ysolde"), second=True)
+    assert session.lock_path == Path("data/npcs.json.ludic/ysolde.second.ledger.json")
+    assert session.sheet_path == Path("data/npcs.json.ludic/ysolde.second.marks.yaml")
+    assert open_session(Path("data/npcs.json#ysolde")).sheet["people"]
+
+
 # Where stories are
 
 
@@ -199,7 +246,13 @@ def test_folders_and_containers_give_their_stories_in_order_and_once(data: Path)
 
 def test_marks_hidden_files_markdown_and_links_out_are_no_containers(data: Path, tmp_path: Path) -> None:
     write(data / "ludic.toml", JSON.replace("data/**/*.json", "**"))
-    for name in (".hidden/x.json", "data/.x.json", "data/x.json.ludic/x.json", "data/x.ledger.json"):
+    for name in (
+        ".hidden/x.json",
+        "data/.x.json",
+        "data/x.json.ludic/x.json",
+        "data/x.json.ludic/deep/x.json",
+        "data/x.ledger.json",
+    ):
         npcs(data / name, {"id": "x", "backstory": "X."})
     npcs(tmp_path / "outside.json", {"id": "x", "backstory": "X."})
     (data / "data" / "link.json").symlink_to(tmp_path / "outside.json")

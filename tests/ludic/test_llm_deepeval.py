@@ -1,5 +1,6 @@
 """DeepEval's models here, and models from here inside DeepEval's G-Eval; no key, no network."""
 
+import asyncio
 import gc
 import json
 from pathlib import Path
@@ -50,6 +51,13 @@ def judge(chat: Any, *, async_mode: bool, **options: Any) -> GEval:
     )
 
 
+def measured(metric: GEval) -> float:
+    """Measure; awaited in a loop that is closed, since DeepEval leaves the one that it makes open."""
+    if metric.async_mode:
+        return float(asyncio.run(metric.a_measure(CASE, _show_indicator=False)))
+    return float(metric.measure(CASE, _show_indicator=False))
+
+
 CASE = LLMTestCase(input="-", actual_output="Somebody had paid for the bell not to ring.")
 
 
@@ -58,7 +66,7 @@ def test_a_model_from_here_judges_inside_g_eval(async_mode: bool) -> None:
     chat = Scripted('<think>Two?</think>```json\n{"reason": "one thread", "score": 7}\n```')
     metric = judge(chat, async_mode=async_mode, seed=3)
     # G-Eval maps 0 to 10 onto 0 to 1: 7 is .7, the raw number, since there are no log-probabilities.
-    assert metric.measure(CASE, _show_indicator=False) == pytest.approx(0.7)
+    assert measured(metric) == pytest.approx(0.7)
     assert metric.reason == "one thread"
     assert metric.evaluation_model == "scripted:judge"
     (request,) = chat.asked
@@ -76,7 +84,7 @@ def test_an_answer_that_is_no_score_is_an_error_and_no_score(text: str, kind: st
     chat = Scripted(text)
     metric = judge(chat, async_mode=async_mode)
     with pytest.raises(ModelError) as caught:
-        metric.measure(CASE, _show_indicator=False)
+        measured(metric)
     assert caught.value.kind == kind
     assert metric.score is None
     assert len(chat.asked) == 1
@@ -87,7 +95,7 @@ def test_the_runs_of_a_judge_replay_as_many(tmp_path: Path) -> None:
 
     def run(model: Any, repetition: int) -> float:
         metric = judge(model, async_mode=False, repetition=repetition)
-        return float(metric.measure(CASE, _show_indicator=False))
+        return measured(metric)
 
     live = [run(RecordingModel(chat, Recordings(tmp_path)), repetition) for repetition in (1, 2)]
     replayed = [run(RecordedModel(tmp_path), repetition) for repetition in (1, 2)]
@@ -98,7 +106,7 @@ def test_the_runs_of_a_judge_replay_as_many(tmp_path: Path) -> None:
 def test_a_server_behind_g_eval_is_asked_as_often_as_here(server: FaultServer, models: Models) -> None:
     server.play(failed("openai", 500), said("openai", '{"reason": "x", "score": 10}'))
     metric = judge(models("openai"), async_mode=True)
-    assert metric.measure(CASE, _show_indicator=False) == 1
+    assert measured(metric) == 1
     assert len(server.asked) == 2
     assert server.asked[0].body["response_format"]["type"] == "json_schema"
 

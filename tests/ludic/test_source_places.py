@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml
@@ -168,7 +169,8 @@ def test_every_place_in_yaml_decodes_to_its_character(
     tree = in_yaml.Tree(raw, "f")
     if not text.strip() or not isinstance(tree.data["a"][0]["t"], str):
         return
-    found, places = tree.text_at(("a", 0, "t"))
+    with mock.patch.object(in_yaml, "_same_characters", side_effect=AssertionError("not mapped exactly")):
+        found, places = tree.text_at(("a", 0, "t"))
     assert found == yaml.safe_load(raw)["a"][0]["t"]
     assert len(places) == len(found) + 1
     assert list(places) == sorted(places)
