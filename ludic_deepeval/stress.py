@@ -7,7 +7,7 @@ trial is unscored, since a label that nobody gave would be a guess.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -150,6 +150,62 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
         labels=tuple(labels),
         unscored=None if why is None else Why(cause=why.cause, reason=clean(why.reason, limit=1000)),
     )
+
+
+async def label(
+    emitted: Sequence[Emitted],
+    known: Sequence[Known],
+    judge: ChatModel,
+    settings: Settings | None = None,
+    *,
+    meter: Meter | None = None,
+    repetition: int = 1,
+) -> tuple[Told, ...] | Unscored:
+    """Have a reuse judge label people and threads against what a ledger holds, in one call.
+
+    Returns:
+        A label for each, or `Unscored("labels")` when no answer could be used.
+
+    Raises:
+        ModelError: The judge gave no answer.
+    """
+    trial = _Trial(settings or Settings(), meter, repetition)
+    try:
+        return await trial.judge(_Role(judge, load_prompt("reuse")), known, emitted)
+    except UnusableError as error:
+        return Unscored("labels", str(error))
+
+
+async def stress_all(
+    trials: Sequence[Callable[[], Awaitable[Session]]],
+    *,
+    concurrency: int,
+    on_done: Callable[[int, Session | ModelError], None],
+) -> ModelError | None:
+    """Hold many trials, so many at a time; each is handed over as it ends, so that an interruption keeps it.
+
+    Returns:
+        What the rest would end in likewise, and was left for: a spent budget, a server that is not there; else None.
+    """
+    waiting = iter(enumerate(trials))
+    ended: list[ModelError] = []
+
+    async def worker() -> None:
+        for at, trial in waiting:
+            if ended:
+                return
+            try:
+                on_done(at, await trial())
+            except ModelError as error:
+                if error.for_all or error.kind == "budget":
+                    ended.append(error)
+                    return
+                on_done(at, error)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(concurrency, len(trials))):
+            group.create_task(worker())
+    return ended[0] if ended else None
 
 
 async def _together(asked: Sequence[Any]) -> list[Any]:
