@@ -114,7 +114,7 @@ def read_labels(answer: Any, count: int, ids: frozenset[str]) -> tuple[Told, ...
             raise UnusableError(f"there is no number {shown(number)}")
         if number in found:
             raise UnusableError(f"number {number} is labelled twice")
-        if item is not None and item not in ids:
+        if item is not None and not (isinstance(item, str) and item in ids):
             raise UnusableError(f"number {number} rests on {shown(item)}, which is no item")
         try:
             found[number] = Told.model_validate({"label": label, "item": item})
