@@ -76,7 +76,7 @@ def stress(  # noqa: PLR0913, PLR0917  # one argument an option of the command
             ended = _hold(found, planner, labeller, meter, same_model=same_model, concurrency=concurrency)
     trials = found.trials
     fatal = ended if ended and ended.for_all else None
-    if not fatal or any(trial.state == "measured" for trial in trials):
+    if trials and (not fatal or any(trial.state == "measured" for trial in trials)):
         if as_json:
             print_json(stress_json(trials, meter.spent))
         else:

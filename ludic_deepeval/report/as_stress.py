@@ -87,7 +87,7 @@ def _session_text(session: Session, paint: Painter) -> Iterator[str]:
     new = [label.text for labels in session.told() for label in labels if label.verdict == "invented"]
     if new := list(dict.fromkeys(new)):
         more = f" and {len(new) - _LISTED} more" if len(new) > _LISTED else ""
-        yield f"  new: {'; '.join(clean(text, limit=70) for text in new[:_LISTED])}{more}"
+        yield f"  new: {'; '.join(clean(text.rstrip('.。'), limit=70) for text in new[:_LISTED])}{more}"
     yield f"  {_diversity_text(session.diversity())}"
     yield f"  {_baseline_text(session)}"
     yield f"  {clean(session.producers, limit=400)}"
@@ -99,8 +99,9 @@ def _diversity_text(outcome: Outcome[Branching]) -> str:
         return f"how far the openings differ is not measured: {clean(outcome.reason, limit=300)}"
     found = outcome.value
     return (
-        f"the three openings differ by {_two(found.value)} of 1 (people {_two(1 - found.npc_overlap)},"
-        f" threads {_two(1 - found.hook_overlap)}); by what they rest on {_two(found.by_item)}"
+        f"the three openings are {_two(found.value)} apart, where 1 shares nothing (people"
+        f" {_two(1 - found.npc_overlap)}, threads {_two(1 - found.hook_overlap)}; by what they rest on"
+        f" {_two(found.by_item)})"
     )
 
 
