@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ludic_deepeval.errors import InputError, ModelError, clean
+from ludic_deepeval.errors import InputError, LudicError, ModelError, clean
 from ludic_deepeval.terminal import complain, note, painter, print_json, say
 
 if TYPE_CHECKING:
@@ -69,16 +69,17 @@ def stress(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         _say_cost(found)
         raise typer.Exit(2 if found.errors else 0)
     meter = _meter(budget_calls, budget_tokens)
-    ended: ModelError | None = None
+    ended: LudicError | None = None
     if found.ready:
         planner, labeller = _models(tester, judge, record)
         with planner, labeller:
             ended = _hold(found, planner, labeller, meter, same_model=same_model, concurrency=concurrency)
     trials = found.trials
-    fatal = ended if ended and ended.for_all else None
+    # A spent budget is what the caller wanted; all else that ends a run is wrong.
+    fatal = None if isinstance(ended, ModelError) and ended.kind == "budget" else ended
     if trials and (not fatal or any(trial.state == "measured" for trial in trials)):
         if as_json:
-            print_json(stress_json(trials, meter.spent))
+            print_json(stress_json(trials, meter.spent, found.errors))
         else:
             for line in stress_text(trials, meter.spent, paint=painter()):
                 say(line)
@@ -97,8 +98,10 @@ class _Stories:
         from ludic_deepeval.check import Checker
         from ludic_deepeval.sources import find_stories
 
+        if out is not None and out.exists() and not out.is_dir():
+            raise InputError(out, "this is no folder", where="--out", allowed="a folder, also a new one")
         self.out = out
-        self.errors: list[InputError | ModelError] = []
+        self.errors: list[LudicError] = []
         self.read: list[StoryResult] = []
         self.ended: dict[int, Trial] = {}
         self.interrupted = False
@@ -204,7 +207,7 @@ def _hold(
     *,
     same_model: bool,
     concurrency: int,
-) -> ModelError | None:
+) -> LudicError | None:
     """Hold every trial; return what ended them before their end."""
     from ludic_deepeval.llm.loop import run
     from ludic_deepeval.outcome import Scored
@@ -234,7 +237,7 @@ def _hold(
         found.interrupted, found.left = True, "interrupted"
         return None
     if ended is not None:
-        found.left = f"left: {ended.found}"
+        found.left = f"left: {ended.found if isinstance(ended, ModelError) else ended}"
     return ended
 
 

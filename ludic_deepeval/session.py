@@ -193,7 +193,7 @@ class Session(Frozen):
     """One trial: three outlines of one story, and the labels of all that is in them, or why there are none."""
 
     schema_version: SchemaVersion
-    story: Id
+    story: Text
     source_sha256: Sha256
     repetition: Annotated[int, Field(strict=True, ge=1)] = 1
     options: Plain = Field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from ludic_deepeval.errors import InputError, ModelError, clean
+from ludic_deepeval.errors import InputError, LudicError, ModelError, clean
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.llm.budget import Meter, Preview, preview, read_at_most
 from ludic_deepeval.llm.client import ChatModel, Completion, Request, unscored
@@ -181,14 +181,15 @@ async def stress_all(
     *,
     concurrency: int,
     on_done: Callable[[int, Session | ModelError], None],
-) -> ModelError | None:
+) -> LudicError | None:
     """Hold many trials, so many at a time; each is handed over as it ends, so that an interruption keeps it.
 
     Returns:
-        What the rest would end in likewise, and was left for: a spent budget, a server that is not there; else None.
+        What the rest would end in likewise, and was left for: a spent budget, a server that is not there, a folder that cannot
+        be written; else None.
     """
     waiting = iter(enumerate(trials))
-    ended: list[ModelError] = []
+    ended: list[LudicError] = []
 
     async def worker() -> None:
         for at, trial in waiting:
@@ -201,6 +202,9 @@ async def stress_all(
                     ended.append(error)
                     return
                 on_done(at, error)
+            except InputError as error:
+                ended.append(error)
+                return
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(concurrency, len(trials))):

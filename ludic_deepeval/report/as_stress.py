@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from ludic_deepeval.effort import HIGH, Branching, Effort
-from ludic_deepeval.errors import InputError, clean
+from ludic_deepeval.errors import InputError, LudicError, clean
 from ludic_deepeval.llm.budget import Spent
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.reuse import agreement, lexical_effort
@@ -145,14 +145,15 @@ def summary(trials: Sequence[Trial]) -> dict[str, int]:
     }
 
 
-def stress_json(trials: Sequence[Trial], spent: Spent) -> dict[str, Any]:
-    """The same for programs."""
-    return {
+def stress_json(trials: Sequence[Trial], spent: Spent, errors: Sequence[LudicError] = ()) -> dict[str, Any]:
+    """The same for programs; with `errors` when a file or an answer could not be used."""
+    found: dict[str, Any] = {
         "version": 1,
         "stories": [_trial_json(trial) for trial in trials],
         "summary": summary(trials),
         "spent": _spent_json(spent),
     }
+    return found | ({"errors": [str(error) for error in errors]} if errors else {})
 
 
 def _spent_json(spent: Spent) -> dict[str, int]:

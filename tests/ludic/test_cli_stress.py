@@ -1,5 +1,7 @@
 """`ludic stress` and `ludic reuse-eval` from the outside, with scripted models behind them."""
 
+import _thread
+import asyncio
 import json
 import socket
 from collections.abc import Callable
@@ -10,6 +12,7 @@ import pytest
 
 from ludic_deepeval.errors import ModelError
 from ludic_deepeval.llm import names
+from ludic_deepeval.llm.client import Completion, Request
 from ludic_deepeval.llm.names import open_model
 from ludic_deepeval.llm.recorded import RecordingModel, Recordings
 from ludic_deepeval.session import load_session
@@ -210,6 +213,28 @@ def test_a_spent_budget_keeps_what_is_done_and_says_what_is_left(
     assert [path.parent.name for path in (locked / "sessions").rglob("session.json")] == ["other"]
 
 
+class Interrupting(Scripted):
+    """Presses Ctrl-C when it is asked for the second story, and never answers that."""
+
+    async def answer(self, request: Request) -> Completion:
+        if len(self.asked) >= 3:
+            _thread.interrupt_main()
+            await asyncio.sleep(60)
+        return await super().answer(request)
+
+
+def test_ctrl_c_keeps_what_is_done(locked: Path, ludic: Ludic, install: Install) -> None:
+    two_stories(locked, ludic)
+    planner = Interrupting("tester", good_tester()._answer)
+    install(planner, judge_by(reused))
+    ran = ludic("stress", ".", *MODELS, "--concurrency", 1, "--out", "sessions")
+    assert ran.code == 130
+    assert "2 stories: 1 measured, 1 left" in ran.out
+    assert "not measured: interrupted" in ran.out
+    assert ran.faults == ["interrupted: what was measured is kept"]
+    assert (locked / "sessions" / "other" / "session.json").is_file()
+
+
 def test_two_stories_that_would_be_saved_in_one_place_are_refused_before_anybody_is_asked(
     locked: Path, ludic: Ludic, install: Install
 ) -> None:
@@ -275,6 +300,55 @@ def test_what_a_plan_says_cannot_move_the_cursor(locked: Path, ludic: Ludic, ins
     install(Scripted("tester", lambda _: outline(hostile)), all_invented())
     out = ludic("stress", "tale.md", *MODELS).out
     assert not any(char in out for char in "\x1b\x07\u202e")
+
+
+def test_a_file_name_with_blanks_is_a_story_like_any_other(
+    locked: Path, ludic: Ludic, install: Install
+) -> None:
+    for path in list(locked.iterdir()):
+        path.rename(path.with_name(path.name.replace("tale", "my tale")))
+    install(good_tester(), judge_by(reused))
+    ran = ludic("stress", "my tale.md", *MODELS, "--out", "sessions")
+    assert (ran.code, ran.err) == (0, "")
+    (saved,) = (locked / "sessions").rglob("session.json")
+    assert load_session(saved).story == "my tale"
+
+
+@pytest.mark.parametrize("option", ["--out", "--record"])
+def test_a_folder_that_cannot_be_one_is_one_line_and_exit_2(
+    option: str, locked: Path, ludic: Ludic, install: Install
+) -> None:
+    (locked / "taken").write_text("a file", encoding="utf-8")
+    planner = good_tester()
+    install(planner, judge_by(reused))
+    ran = ludic("stress", "tale.md", *MODELS, option, "taken")
+    assert (ran.code, len(ran.faults)) == (2, 1)
+    assert "taken" in ran.err
+    assert (locked / "taken").read_text(encoding="utf-8") == "a file"
+    assert planner.asked == [] or option == "--record"
+
+
+def test_a_session_that_cannot_be_saved_ends_the_run_with_one_line(
+    locked: Path, ludic: Ludic, install: Install
+) -> None:
+    (locked / "sessions").mkdir()
+    (locked / "sessions" / "tale").write_text("in the way", encoding="utf-8")
+    install(good_tester(), judge_by(reused))
+    ran = ludic("stress", "tale.md", *MODELS, "--out", "sessions")
+    assert (ran.code, len(ran.faults)) == (2, 1)
+    assert "sessions/tale: cannot be made" in ran.err
+
+
+def test_a_story_that_cannot_be_read_is_told_and_stops_no_other(
+    locked: Path, ludic: Ludic, install: Install
+) -> None:
+    (locked / "broken.md").write_text("---\nid: [\n---\nx", encoding="utf-8")
+    install(good_tester(), judge_by(reused))
+    ran = ludic("stress", ".", *MODELS, "--json")
+    found = json.loads(ran.out)
+    assert ran.code == 2
+    assert found["summary"]["measured"] == 1
+    assert "broken.md" in found["errors"][0]
 
 
 # reuse-eval

@@ -1,6 +1,7 @@
 """The lexical baseline, and the hand-labelled pairs that say how far it goes."""
 
 import re
+import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -77,6 +78,12 @@ def test_without_rapidfuzz_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch
     ):
         labels(Emitted("hook", "ring bell"))
     assert labels(Emitted("npc", "Bess")) == [("reused", "npcs:bess")]  # names need it not
+
+
+def test_the_modules_load_no_heavy_one_before_it_is_needed() -> None:
+    code = "import sys, ludic_deepeval.reuse, ludic_deepeval.reuse_pairs, ludic_deepeval.stress, ludic_deepeval.cli_stress\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not {"rapidfuzz", "deepeval", "numpy", "ollama", "anthropic", "openai"} & set(done.stdout.split())
 
 
 # The pairs
