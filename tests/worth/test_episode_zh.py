@@ -1,6 +1,7 @@
 """The Chinese episode: its size, its key, and an archive that agrees with it."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,8 @@ def test_without_any_one_key_sentence_some_step_is_missing(episode: Sheet) -> No
 
 def test_the_key_sentences_are_spread_and_no_longer_than_others_are(episode: Sheet) -> None:
     places = sorted(int(one[1:]) for one in episode.key.sentences)
-    assert all(later - earlier > 1 for earlier, later in zip(places, places[1:], strict=False))
-    assert all(later - earlier <= 15 for earlier, later in zip(places, places[1:], strict=False))
+    assert all(later - earlier > 1 for earlier, later in pairwise(places))
+    assert all(later - earlier <= 15 for earlier, later in pairwise(places))
     longest = sorted(episode.episode.sentences, key=lambda one: -len(one.text))[:20]
     assert len({one.id for one in longest} & set(episode.key.sentences)) <= 3  # 20 of 139 by chance: 2.9
 
