@@ -142,16 +142,18 @@ def test_a_draft_that_passes_is_not_rewritten(setting: Setting, tmp_path: Path) 
 def test_a_draft_below_the_gate_goes_back_as_a_whole_until_one_passes(
     setting: Setting, tmp_path: Path
 ) -> None:
-    architect, notary = both(WEAK, WEAK, READY)
+    thin = WEAK | {"mysteries": []}
+    architect, notary = both(WEAK, thin, READY)
     trial = play(setting, tmp_path / "run", architect, notary)
     assert [draft.decided.decision for draft in trial.drafts] == ["rewrite", "rewrite", "accept"]
     first, second, third = architect.asked
     assert "Rewrite the whole backstory" not in first.prompt
     for asked in (second, third):
         assert "Rewrite the whole backstory" in asked.prompt
-        assert prose_of(WEAK) in asked.prompt
         assert "allied with or opposed to the Red Wizards of Thay" in asked.prompt
         assert "ties the character to Candlekeep" in asked.prompt
+    assert prose_of(WEAK) in second.prompt
+    assert f"BEGIN DRAFT\n{prose_of(thin)}\nEND DRAFT" in third.prompt  # the last one, and it alone
     rewrite = trial.drafts[2].decided.rewrite
     assert rewrite
     assert [met.met for met in rewrite.demands] == [True, True, True]

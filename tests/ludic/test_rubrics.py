@@ -36,6 +36,7 @@ from ludic_deepeval.rubric_metrics import LudicRubricMetric, judge_with, request
 from ludic_deepeval.rubrics import COMPONENTS, NAMES, Judged, Rubric, judged, reading_for, rubric
 from ludic_deepeval.scoring import score_ledger
 from ludic_deepeval.sources import find_stories
+from tests.letter_judge import score, to_the_letter
 from tests.ludic.conftest import Ludic
 from tests.scripted import READY, WEAK, Scripted, bare
 
@@ -45,10 +46,6 @@ PATHS = find_stories([STORIES])
 
 def reading_of(path: Path) -> Reading:
     return Checker().check(path).outcome.value  # type: ignore[union-attr]  # every shipped story is read
-
-
-def score(number: object, reason: str = "counted") -> str:
-    return json.dumps({"reason": reason, "score": number})
 
 
 # What the judge reads
@@ -160,27 +157,6 @@ def test_what_is_no_rubric_is_refused() -> None:
 
 
 # The layers side by side
-
-
-def to_the_letter(one: Rubric, text: str) -> int | None:
-    """A judge that does what the steps say to the text that it is given, and sees nothing else."""
-    people = re.findall(r"^- \S+: .*?: (\w+), \w+.*?(unresolved)?$", _part(text, "people"), re.MULTILINE)
-    hooks = re.findall(r"^- \S+: tier (\d), (open|closed)", _part(text, "hooks"), re.MULTILINE)
-    tiers = [int(tier) for tier, is_open in hooks if is_open == "open"]
-    if one.name == "rtn":
-        number = min(sum(bool(open_) and status != "dead" for status, open_ in people), 3)
-        reactive = min(sum({1: 1.0, 2: 0.6, 3: 0.2}[tier] for tier in tiers), 5)
-        return round(10 * (0.7 * number / 3 + 0.3 * reactive / 5))
-    if one.name == "mv":
-        return round(10 * min(len(re.findall(r"^- \S+: pursued", text, re.MULTILINE)), 4) / 4)
-    if one.name == "ucr":
-        return round(10 * tiers.count(1) / len(tiers)) if tiers else 0
-    return None
-
-
-def _part(text: str, head: str) -> str:
-    found = re.search(rf"^{head}\n((?:- .*\n?)*)", text, re.MULTILINE)
-    return found[1] if found else ""
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
