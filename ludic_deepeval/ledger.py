@@ -274,6 +274,12 @@ class FactLedger(Frozen):
             for index, item in enumerate(getattr(self, name)):
                 yield name, index, item
 
+    def compact(self) -> str:
+        """Return the ledger without evidence as short text (see `compact`)."""
+        from ludic_deepeval.compact import compact  # noqa: PLC0415  # scoring needs none of it
+
+        return compact(self)
+
 
 def _unique(path: str, items: tuple[_Identified, ...]) -> set[str]:
     seen: set[str] = set()

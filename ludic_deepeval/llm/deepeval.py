@@ -14,7 +14,9 @@ from deepeval.models import DeepEvalBaseLLM  # noqa: TID251
 from pydantic import BaseModel, RootModel, ValidationError
 
 from ludic_deepeval.errors import InputError, ModelError, clean
+from ludic_deepeval.llm.budget import Meter
 from ludic_deepeval.llm.client import TIMEOUT, ChatModel, Completion, Model, Request
+from ludic_deepeval.llm.loop import arun, run
 from ludic_deepeval.llm.retry import Retry
 from ludic_deepeval.llm.servers import Server, client_version, whole_number
 
@@ -122,6 +124,7 @@ class AsDeepEval(DeepEvalBaseLLM):  # type: ignore[misc]  # DeepEval has no type
         seed: As in `Request`.
         max_tokens: As in `Request`.
         repetition: As in `Request`: the runs of a judge are recorded apart.
+        meter: What may be spent; None: as much as it takes.
     """
 
     def __init__(
@@ -132,8 +135,10 @@ class AsDeepEval(DeepEvalBaseLLM):  # type: ignore[misc]  # DeepEval has no type
         seed: int | None = None,
         max_tokens: int = 4096,
         repetition: int = 1,
+        meter: Meter | None = None,
     ) -> None:
         self.chat = chat
+        self.meter = meter
         self.temperature = temperature
         self.seed = seed
         self.max_tokens = max_tokens
@@ -162,20 +167,23 @@ class AsDeepEval(DeepEvalBaseLLM):  # type: ignore[misc]  # DeepEval has no type
         Raises:
             ModelError: No answer that can be used, or one that does not fit the schema.
         """
-        return _fitted(self.chat.complete(prompt, **self._options(schema)), schema, self.chat.name)
+        found = run(self.chat.ask(self._request(prompt, schema), self.meter))
+        return _fitted(found, schema, self.chat.name)
 
     async def a_generate(self, prompt: str, schema: type[BaseModel] | None = None) -> BaseModel | str:
         """Do what `generate` does, awaited."""
-        return _fitted(await self.chat.acomplete(prompt, **self._options(schema)), schema, self.chat.name)
+        found = await arun(self.chat.ask(self._request(prompt, schema), self.meter))
+        return _fitted(found, schema, self.chat.name)
 
-    def _options(self, schema: type[BaseModel] | None) -> dict[str, Any]:
-        return {
-            "schema": None if schema is None else schema.model_json_schema(),
-            "temperature": self.temperature,
-            "seed": self.seed,
-            "max_tokens": self.max_tokens,
-            "repetition": self.repetition,
-        }
+    def _request(self, prompt: str, schema: type[BaseModel] | None) -> Request:
+        return Request(
+            prompt=prompt,
+            schema=None if schema is None else schema.model_json_schema(),
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            repetition=self.repetition,
+        )
 
 
 def _fitted(completion: Completion, schema: type[BaseModel] | None, model: str) -> BaseModel | str:

@@ -67,6 +67,7 @@ def test_only_the_adapters_import_a_harness() -> None:
         "ludic_deepeval/metrics/backstory.py",
         "ludic_deepeval/metrics/base.py",
         "ludic_deepeval/metrics/session.py",
+        "ludic_deepeval/rubric_metrics.py",
         "ludic_deepeval/pytest_plugin.py",
         "ludic_deepeval/llm/deepeval.py",
     }

@@ -1,0 +1,172 @@
+"""A trial before anybody is asked: what is drawn, what is set, what the Architect is told, and what it would cost."""
+
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from typing import Final
+
+from ludic_deepeval.bible import Bible, Node
+from ludic_deepeval.errors import InputError
+from ludic_deepeval.files import dump_json
+from ludic_deepeval.llm.budget import Preview, preview
+from ludic_deepeval.llm.client import Request
+from ludic_deepeval.notary import Settings, requests_for
+from ludic_deepeval.policy import Policy
+from ludic_deepeval.prompts import Prompt, load_prompt
+from ludic_deepeval.text import Prose
+from ludic_deepeval.trial import Arm, Plan, PromptUsed
+
+MAX_ITER: Final = 3
+MAX_TOKENS: Final = 4096
+TEMPERATURE: Final = 0.8
+MOST_REQUEST: Final = 2000  # characters
+_FIRST_DRAFT: Final = 700  # words that the prompts ask for at most
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a trial is played in and judged by, and how the models are asked.
+
+    Attributes:
+        bible: The Story Bible.
+        policy: Weights and thresholds.
+        notary: How the Notary is asked.
+        temperature: How the Architect writes; None takes the server's own.
+        max_tokens: The longest draft, thinking included.
+    """
+
+    bible: Bible
+    policy: Policy
+    notary: Settings = field(default_factory=Settings)
+    temperature: float | None = TEMPERATURE
+    max_tokens: int = MAX_TOKENS
+
+
+def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
+    """Draw a faction and a place: the same for a seed on every machine, whatever the order in the bible's file.
+
+    Of the nodes sorted by id, the one whose number is SHA-256 of "<bible id>/<seed>/factions" (or "/locations"), as a
+    whole number, modulo how many there are.
+
+    Raises:
+        InputError: A bible without factions or without places.
+    """
+    return _drawn(bible, seed, "factions"), _drawn(bible, seed, "locations")
+
+
+def _drawn(bible: Bible, seed: int, kind: str) -> Node:
+    nodes: list[Node] = sorted(getattr(bible, kind), key=lambda node: node.id)
+    if not nodes:
+        raise InputError(
+            f"bible {bible.id}", f"it has no {kind}", allowed="a bible with factions and locations"
+        )
+    number = int(sha256(f"{bible.id}/{seed}/{kind}".encode()).hexdigest(), 16)
+    return nodes[number % len(nodes)]
+
+
+def make_plan(
+    setting: Setting,
+    *,
+    seed: int,
+    architect: str,
+    notary: str,
+    arm: Arm = "architect",
+    gated: bool = True,
+    max_iter: int = MAX_ITER,
+    request: str = "",
+) -> Plan:
+    """Set a trial; `architect` and `notary` are the names of the models.
+
+    Raises:
+        InputError: A bible to draw nothing from, or a request that is too long.
+    """
+    if len(request) > MOST_REQUEST:
+        raise InputError("--request", f"{len(request):,} characters", allowed=f"at most {MOST_REQUEST:,}")
+    faction, location = draw(setting.bible, seed)
+    roles = [arm, *(["instability"] if gated else []), "notary", "notary-again"]
+    values = {one.name: getattr(setting.policy, one.name) for one in fields(setting.policy)}
+    return Plan(
+        bible=f"{setting.bible.id}@{setting.bible.version}",
+        bible_sha256=sha256(dump_json(setting.bible.model_dump(mode="json")).encode()).hexdigest(),
+        seed=seed,
+        arm=arm,
+        gated=gated,
+        max_iter=max_iter if gated else 0,
+        faction=faction.id,
+        location=location.id,
+        request=request,
+        architect=architect,
+        temperature=setting.temperature,
+        max_tokens=setting.max_tokens,
+        notary=notary,
+        notary_options=setting.notary.recorded,
+        prompts=tuple(PromptUsed.of(load_prompt(role)) for role in roles),
+        policy={
+            name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            for name, value in values.items()
+            if name not in {"fail_on", "severity"}  # of findings, not of the gate
+        },
+    )
+
+
+def cost_of(plan: Plan, setting: Setting) -> tuple[Preview, Preview]:
+    """Say what a trial would cost at least and at most, without asking anybody; the draft's length is guessed."""
+    first, _ = draft_request(plan, setting, None)
+    guess = Prose(
+        "\n\n".join(["seven words that stand for a draft"] * (_FIRST_DRAFT // 7)), front_matter=False
+    )
+    reading = requests_for(guess, setting.notary)
+    rewrite, _ = draft_request(plan, setting, guess.body) if plan.gated else (first, None)
+    least = [first, *reading]
+    return preview(least), preview([*least, *([rewrite, *reading] * (plan.passes - 1))])
+
+
+def world_text(bible: Bible) -> str:
+    """The setting as a model is told of it: every node of the bible."""
+    titles = {
+        "factions": "Factions",
+        "locations": "Places",
+        "deities": "Gods",
+        "history": "History",
+        "rules": "Laws",
+    }
+    lines = [bible.name]
+    last = ""
+    for kind, _, node in bible.nodes():
+        if kind != last:
+            lines.append(f"{titles[kind]}:")
+            last = kind
+        also = f" (also {', '.join(node.aliases)})" if node.aliases and kind != "rules" else ""
+        lines.append(f"- {node.name}{also}: {node.text}")
+    return "\n".join(lines)
+
+
+def draft_request(plan: Plan, setting: Setting, draft: str | None) -> tuple[Request, Prompt]:
+    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole."""
+    bible = setting.bible
+    names = {
+        "world": world_text(bible),
+        "faction": node_of(bible, plan.faction).name,
+        "location": node_of(bible, plan.location).name,
+    }
+    if draft is None:
+        prompt = load_prompt(plan.arm)
+        text = prompt.render(**names, request=plan.request)
+    else:
+        prompt = load_prompt("instability")
+        text = prompt.render(**names, draft=draft)
+    request = Request(
+        prompt=text,
+        system=prompt.system,
+        temperature=plan.temperature,
+        seed=plan.seed,
+        max_tokens=plan.max_tokens,
+    )
+    return request, prompt
+
+
+def node_of(bible: Bible, name: str) -> Node:
+    """Return the node that an id means; raise `InputError` when there is none."""
+    found = bible.find(name)
+    if found is None:
+        raise InputError(f"bible {bible.id}", f"nothing in it is called '{name}'")
+    return found[1]
