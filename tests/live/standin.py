@@ -14,10 +14,9 @@ from typing import Any
 
 NAME = "smollm2:135m"
 CONTEXT = 8192
-TOOL_STOP = "tool_use"
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What the server does not do, with its HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -54,8 +53,7 @@ class Engine:
         chunks: list[dict[str, Any]] = []
 
         def heard(chunk: Any) -> None:
-            for one in chunk if isinstance(chunk, list) else [chunk]:
-                chunks.append(one)
+            chunks.extend(chunk if isinstance(chunk, list) else [chunk])
             self.written = len(chunks)
 
         with self.turn:
@@ -64,7 +62,9 @@ class Engine:
             self.written = 0
         for chunk in chunks:
             if "error" in chunk:
-                raise Refused(int(chunk["error"].get("code", 500)), str(chunk["error"].get("message", "")))
+                raise RefusedError(
+                    int(chunk["error"].get("code", 500)), str(chunk["error"].get("message", ""))
+                )
         choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
         text = "".join(choice["delta"].get("content") or "" for choice in choices)
         usage = next(chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage"))
@@ -149,7 +149,7 @@ def anthropic(engine: Engine, body: dict[str, Any]) -> dict[str, Any]:
             schema = tool["input_schema"]
     options = {"temperature": body.get("temperature", 1.0), "max_tokens": body["max_tokens"]}
     found = engine.answer(messages, schema, options)
-    stop = "max_tokens" if found.cut else TOOL_STOP if forced else "end_turn"
+    stop = "max_tokens" if found.cut else "tool_use" if forced else "end_turn"
     block: dict[str, Any] = {"type": "text", "text": found.text}
     if forced and not found.cut:
         block = {"type": "tool_use", "id": "toolu_1", "name": forced, "input": json.loads(found.text)}
@@ -210,7 +210,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         try:
             self.reply(200, self.answered(self.path.partition("?")[0], body))
-        except Refused as refused:
+        except RefusedError as refused:
             # Ollama has its words in `error`, the other two in `error.message`.
             words: Any = str(refused)
             if not self.path.startswith("/api/"):
@@ -219,13 +219,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def answered(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         if body.get("model") != NAME:
-            raise Refused(404, f"model '{body.get('model')}' not found")
+            raise RefusedError(404, f"model '{body.get('model')}' not found")
         if path == "/api/show":
             return {"model_info": {"llama.context_length": CONTEXT}, "details": {}}
         if path not in CHATS:
-            raise Refused(404, f"there is nothing at {path}")
+            raise RefusedError(404, f"there is nothing at {path}")
         if body.get("stream"):
-            raise Refused(400, "this server does not stream")
+            raise RefusedError(400, "this server does not stream")
         self.engine.asked.append(path)
         return CHATS[path](self.engine, body)
 
@@ -237,7 +237,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the standard library's name
         """Say nothing."""
 
 
