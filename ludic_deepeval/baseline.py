@@ -102,7 +102,7 @@ def find_baseline(start: Path) -> Path | None:
     name = table.get("baseline")
     if file is None or name is None:
         return None
-    path = file.parent / name if isinstance(name, str) else file.parent / ".."
+    path = file.parent / name if isinstance(name, str) and "\0" not in name else file.parent / ".."
     if not path.resolve().is_relative_to(file.parent.resolve()):
         allowed = "the name of a file in this folder or below"
         raise InputError(file, f"found {shown(name)}", where="tool.ludic.baseline", allowed=allowed)

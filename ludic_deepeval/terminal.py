@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PureWindowsPath
@@ -31,7 +32,9 @@ def print_json(data: Any) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line for people."""
+    """Print a line for people. In a job on GitHub a quotation must not be taken for a command of the runner."""
+    if os.environ.get("GITHUB_ACTIONS"):
+        line = re.sub(r"(?m)^(\s*):(?=:)", r"\1 : ", line.replace("##[", "## ["))
     print(line)  # noqa: T201
 
 

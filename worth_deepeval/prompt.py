@@ -21,7 +21,7 @@ _CUE: Final = {
     "en": "\nThe key sentences of this story are: {ids}.\n",
     "zh": "\n本故事的关键句是：{ids}。\n",
 }
-_DEFINITION: Final = {"en": "A participant is: {text}\n\n  ", "zh": "参与者是指：{text}\n\n  "}
+_DEFINITION: Final = {"en": "Who counts as a participant: {text}\n\n", "zh": "参与者的定义：{text}\n\n"}
 
 
 @dataclass(frozen=True)

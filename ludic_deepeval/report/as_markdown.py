@@ -99,8 +99,6 @@ def _fitting(blocks: list[_Block], most: int, room: int) -> tuple[str, int, list
 
 
 def _heading(result: CheckResult) -> str:
-    if not result.stories and not result.errors:
-        return "nothing to check"
     total = counted(len(result.stories), "story", "stories")
     short = sum(story.state == "read" and not story.holds for story in result.stories)
     apart = sum(

@@ -126,7 +126,7 @@ def test_only_what_changed_is_checked_when_that_is_asked_for(tmp_path: Path) -> 
         subprocess.run([*run, *words], cwd=tmp_path, check=True)
     ran = Ran(tmp_path, LUDIC_PATHS="stories", LUDIC_CHANGED="true")
     assert (ran.code, ran.obeyed) == (0, [])
-    assert ran.summary.startswith("## ludic: nothing to check\n")
+    assert ran.summary.startswith("## ludic: no story to check\n")
     (tmp_path / "stories/open.ledger.json").unlink()
     ran = Ran(tmp_path, LUDIC_PATHS="stories", LUDIC_BASE="HEAD")
     assert ran.code == 1

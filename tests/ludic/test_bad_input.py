@@ -554,17 +554,13 @@ def test_a_profile_or_a_schema_that_does_not_exist_is_refused(locked: Path, refu
 
 
 @pytest.mark.parametrize(
-    "arguments", [["advise"], ["score"], ["nonsense"], ["check", "--nonsense", "x"], ["agree", "a"]]
+    "arguments", [["check"], ["score"], ["nonsense"], ["check", "--nonsense", "x"], ["agree", "a"]]
 )
 def test_a_call_that_is_wrong_exits_with_2(ludic: Ludic, arguments: list[str]) -> None:
     ran = ludic(*arguments)
     assert ran.code == 2
     assert "Usage" in ran.err
     assert "Traceback" not in ran.err
-
-
-def test_a_check_of_nothing_says_what_it_wants(refused: Refused) -> None:
-    assert refused("check") == "check: no PATH given; allowed: stories or folders of stories, or --changed"
 
 
 def test_readings_of_different_prose_cannot_be_compared(locked: Path, refused: Refused) -> None:

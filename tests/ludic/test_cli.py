@@ -462,3 +462,19 @@ def test_the_schema_refuses_what_the_program_refuses(
     assert list(jsonschema.Draft202012Validator(schema(ludic, "ledger")).iter_errors(data))
     (tmp_path / "x.json").write_text(json.dumps(data), encoding="utf-8")
     assert ludic("score", tmp_path / "x.json").code == 2
+
+
+def test_in_a_job_on_github_no_line_is_a_command_of_the_runner(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner obeys "##[…]" anywhere in a line and "::…::" at its beginning."""
+    from ludic_deepeval.terminal import say
+
+    text = "  “he said ##[add-mask]a”\n::stop-commands::x\n  ::error::y\nat ten :: at eleven"
+    say(text)
+    assert capsys.readouterr().out == f"{text}\n"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    say(text)
+    lines = capsys.readouterr().out.splitlines()
+    assert not any("##[" in line or line.lstrip().startswith("::") for line in lines)
+    assert lines[3] == "at ten :: at eleven"

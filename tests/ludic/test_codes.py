@@ -324,7 +324,7 @@ def test_a_baseline_that_cannot_be_used_is_one_line(
     assert line in ran.err
 
 
-@pytest.mark.parametrize("name", ['"../known.json"', "7", '["x"]'])
+@pytest.mark.parametrize("name", ['"../known.json"', "7", '["x"]', '"a\\u0000b"'])
 def test_the_settings_name_no_baseline_outside_of_their_folder(ages: Path, ludic: Ludic, name: str) -> None:
     (ages / "ludic.toml").write_text(f"baseline = {name}\n", encoding="utf-8")
     ran = ludic("check", "tale.md")

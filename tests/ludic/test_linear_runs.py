@@ -153,7 +153,7 @@ def _start(directory: Path, *arguments: str, **settings: str) -> Run:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=400,
         check=False,
     )
     return Run(directory, done.returncode, done.stdout + done.stderr)

@@ -322,7 +322,7 @@ def test_deepeval_test_run_finds_each_story_and_fails_the_closed_one(
     }
     command = [str(Path(sys.executable).with_name("deepeval")), "test", "run", "test_cases/", *options]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment, timeout=120
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment, timeout=400
     )
     assert done.returncode == 1, done.stdout[-2000:]
     assert "Pass Rate: 50.0% | Passed: 1 | Failed: 1" in re.sub(r"\x1b\[[\d;]*m", "", done.stdout)

@@ -26,6 +26,12 @@ from ludic_deepeval.text import Prose
 PROSE = st.text(st.sampled_from("ab  \n\n\t\r\"'\\,;:#-|>&*!%é\u0301中😀\x85\u2028\xa0\ufeff") | st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)  # fmt: skip
 
 
+# Lines that YAML can write as blocks, for it writes what is above in quotation marks.
+LINES = st.lists(st.sampled_from(["a word or two", "it's", "", "  deeper", "é 😀 ends."]), max_size=8).map(
+    "\n".join
+)
+
+
 def source(**table: Any) -> Source:
     [made] = sources_from([{"files": ["any"]} | table], "ludic.toml")
     return made
@@ -161,7 +167,7 @@ def test_a_tag_is_no_part_of_the_text() -> None:
     assert at(raw, two, "is") == (3, 6, 6)
 
 
-@given(PROSE, st.sampled_from([None, "'", '"', "|", ">"]), st.booleans(), st.sampled_from([10, 80]))
+@given(PROSE | LINES, st.sampled_from([None, "'", '"', "|", ">"]), st.booleans(), st.sampled_from([10, 80]))
 def test_every_place_in_yaml_decodes_to_its_character(
     text: str, style: str | None, plain: bool, width: int
 ) -> None:
