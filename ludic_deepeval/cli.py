@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ludic_deepeval import cli_table
+from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
@@ -28,6 +29,7 @@ bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_
 app.add_typer(bible_app, name="bible")
 cli_table.register(app)
 app.command()(judge)
+app.command()(extract)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[
