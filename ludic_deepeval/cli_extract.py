@@ -99,7 +99,8 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     ):
         raise run.stopped
     report = _report(name, plans, jobs, run, meter, tuple(errors), keeper, repeat)
-    _tell(report, as_json=as_json)
+    if plans or as_json:
+        _tell(report, as_json=as_json)
     _end(errors, _code(run, report))
 
 
