@@ -11,6 +11,7 @@ import typer
 from ludic_deepeval import cli_table
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
+from ludic_deepeval.cli_notary_eval import notary_eval
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
 
@@ -30,6 +31,7 @@ app.add_typer(bible_app, name="bible")
 cli_table.register(app)
 app.command()(judge)
 app.command()(extract)
+app.command()(notary_eval)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[

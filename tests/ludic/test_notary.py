@@ -392,7 +392,8 @@ def test_an_unknown_model_names_those_that_the_server_has(
 
 def test_a_story_inside_another_file_is_read_too(tale: Path, ludic: Ludic, scripted: Scripted) -> None:
     (tale / "ludic.toml").write_text(
-        '[[sources]]\nfiles = ["*.json"]\nkind = "json"\npointer = "/*/text"\nid = "../id"\n', encoding="utf-8"
+        '[[sources]]\nfiles = ["*.json"]\nkind = "json"\npointer = "/*/text"\nid = "../id"\n',
+        encoding="utf-8",
     )
     (tale / "cast.json").write_text(json.dumps([{"id": "ysolde", "text": TALE}]), encoding="utf-8")
     ran = ludic("extract", "cast.json#ysolde")
