@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ludic_deepeval.sources import Story
 
 
-def notary_eval(  # noqa: PLR0913, PLR0917  # one argument an option of the command
+def notary_eval(
     paths: Stories,
     model: ModelOption = None,
     against: Annotated[
@@ -71,24 +71,28 @@ Readings = tuple[dict[Path, "Lockfile"], list[tuple[str, str]]]
 
 def _gold(paths: list[Path]) -> tuple[Gold, list[InputError]]:
     """The stories that people have marked."""
-    from ludic_deepeval.lockfile import load_lockfile, verify
     from ludic_deepeval.sources import find_stories, read_story
 
     found: Gold = {}
     errors = []
     for path in find_stories(paths):
         try:
-            story = read_story(path)
-            if not story.lockfile.exists():
-                raise InputError(path, "no marks made by hand", hint=f"ludic annotate {path}")
-            lock = load_lockfile(story.lockfile)
-            if lock.notary.kind != "hand":
-                raise InputError(story.lockfile, "a model's reading", allowed="marks made by hand")
-            verify(lock, story.prose, story.lockfile)
-            found[path] = story, lock
+            found[path] = _marked(read_story(path))
         except InputError as error:
             errors.append(error)
     return found, errors
+
+
+def _marked(story: "Story") -> "tuple[Story, Lockfile]":
+    from ludic_deepeval.lockfile import load_lockfile, verify
+
+    if not story.lockfile.exists():
+        raise InputError(story.path, "no marks made by hand", hint=f"ludic annotate {story.path}")
+    lock = load_lockfile(story.lockfile)
+    if lock.notary.kind != "hand":
+        raise InputError(story.lockfile, "a model's reading", allowed="marks made by hand")
+    verify(lock, story.prose, story.lockfile)
+    return story, lock
 
 
 def _ready(gold: Gold, folder: Path) -> Readings:

@@ -76,9 +76,9 @@ def corrupt(gold: FactLedger, prose: Prose, rates: Rates, seed: int = 0) -> Corr
         gold: The ledger, with evidence.
         prose: What it rests on.
         rates: How much is done.
-        seed: The same seed does the same.
+        seed: The same seed does the same to the same prose, and something else to any other.
     """
-    random = Random(seed)  # noqa: S311  # no secret
+    random = Random(f"{seed}:{prose.sha256}")  # noqa: S311  # no secret
     said: dict[str, Any] = {"protagonist": gold.protagonist} | {name: [] for name in LISTS}
     spans = [(one.start, one.end) for _, _, item in gold.items() for one in item.evidence]
     done = dict.fromkeys(Rates.__slots__, 0)

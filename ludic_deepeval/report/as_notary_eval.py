@@ -24,8 +24,8 @@ def eval_text(found: Evaluation, reader: str, spent: Spent | None) -> Iterator[s
     yield f"  PCV {_error(found.pcv, 1)}"
     agree, both = found.gate
     yield f"  the gate says the same on {agree} of {both}; {len(found.rows) - both} without a verdict"
-    for row in found.rows:
-        yield f"    {_row(row)}"
+    for story in found.rows:
+        yield f"    {_row(story)}"
     for path, why in found.missing:
         yield f"    {clean(path, limit=300)}: no reading: {clean(why, limit=300)}"
     if spent is not None:
@@ -66,7 +66,9 @@ def eval_json(found: Evaluation, reader: str, spent: Spent | None) -> dict[str, 
         return None if value is None else float(value)
 
     def error(value: Error | None) -> dict[str, Any] | None:
-        return value and {"n": value.n, "mean": float(value.mean), "absolute": float(value.absolute)}
+        if value is None:
+            return None
+        return {"n": value.n, "mean": float(value.mean), "absolute": float(value.absolute)}
 
     agree, both = found.gate
     return {

@@ -68,7 +68,7 @@ def test_ledgers_that_were_not_touched_agree_in_all() -> None:
     assert found.lpi is not None
     assert found.pcv is not None
     assert (found.lpi.absolute, found.pcv.absolute) == (0, 0)
-    assert total(done, "items") == sum(row.gold for row in found.kinds) > 400
+    assert total(done, "items") == sum(row.gold for row in found.kinds) > 300
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.6])
@@ -78,7 +78,7 @@ def test_what_was_dropped_is_missing_from_recall_alone(rate: float) -> None:
         sum(getattr(row, name) for row in found.kinds) for name in ("gold", "matched", "read")
     )
     assert (gold - matched, read) == (total(done, "dropped"), matched)
-    assert (gold - matched) / gold == pytest.approx(rate, abs=0.06)  # 3 s.d. of about 600 draws
+    assert (gold - matched) / gold == pytest.approx(rate, abs=0.08)  # 3 s.d. of about 350 draws
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.4])
@@ -88,7 +88,7 @@ def test_what_was_invented_is_missing_from_precision_alone(rate: float) -> None:
         sum(getattr(row, name) for row in found.kinds) for name in ("gold", "matched", "read")
     )
     assert (matched, read - matched) == (gold, total(done, "invented"))
-    assert total(done, "invented") / gold == pytest.approx(rate, abs=0.06)
+    assert total(done, "invented") / gold == pytest.approx(rate, abs=0.08)
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.5, 1.0])
