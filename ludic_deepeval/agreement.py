@@ -1,6 +1,6 @@
 """How far two readings of the same prose agree, item by item and in the figures that they lead to."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -72,17 +72,18 @@ def compare(
     for attribute, kind in _NAMES.items():
         left: tuple[Extracted, ...] = getattr(first, attribute)
         right: tuple[Extracted, ...] = getattr(second, attribute)
-        pairs = _pairs(left, right, _shared_names if attribute == "npcs" else _overlap)
-        same = sum(_answers(left[i]) == _answers(right[j]) for i, j in pairs)
+        pairs = match(left, right)
+        same = sum(answers(left[i]) == answers(right[j]) for i, j in pairs)
         rows.append(KindAgreement(kind, len(left), len(right), len(pairs), same))
     return Agreement(
         tuple(rows), score_ledger(first, policy, names=names), score_ledger(second, policy, names=names)
     )
 
 
-def _pairs(
-    left: tuple[Extracted, ...], right: tuple[Extracted, ...], likeness: Callable[[Extracted, Extracted], int]
-) -> list[tuple[int, int]]:
+def match(left: Sequence[Extracted], right: Sequence[Extracted]) -> list[tuple[int, int]]:
+    """Pair items of one kind from two readings of the same prose, as `compare` says; return pairs of indexes."""
+    people = all(isinstance(item, Npc) for item in (*left, *right))
+    likeness = _shared_names if people else _overlap
     scored = sorted(
         (-likeness(a, b), i, j) for i, a in enumerate(left) for j, b in enumerate(right) if likeness(a, b) > 0
     )
@@ -112,7 +113,8 @@ def _overlap(a: Extracted, b: Extracted) -> int:
     return sum(max(0, min(x.end, y.end) - max(x.start, y.start)) for x in a.evidence for y in b.evidence)
 
 
-def _answers(item: Extracted) -> tuple[object, ...]:
+def answers(item: Extracted) -> tuple[object, ...]:
+    """What an item answers of that which scores (see `KindAgreement.same`)."""
     if isinstance(item, Npc):
         return item.status, item.unresolved
     if isinstance(item, Hook):

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ludic_deepeval import cli_crosscheck, cli_generate, cli_stress, cli_table
+from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
+from ludic_deepeval.cli_notary_eval import notary_eval
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, guarded, painter, print_json, require_profile, run_check, say
 
@@ -31,6 +33,8 @@ cli_stress.register(app)
 cli_generate.register(app)
 cli_crosscheck.register(app)
 app.command()(judge)
+app.command()(extract)
+app.command()(notary_eval)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[

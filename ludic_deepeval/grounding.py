@@ -4,10 +4,9 @@ The model gives quotes, code finds them. An item none of whose quotes stands in 
 and never scored; so is one that breaks the ledger's rules. Nothing that a model writes reaches a score in any other way.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import ValidationError
 
@@ -25,6 +24,8 @@ from ludic_deepeval.ledger import (
 from ludic_deepeval.lockfile import ListName, Ungrounded, quote_problem
 from ludic_deepeval.text import Prose, holds_name, name_key
 
+Span: TypeAlias = tuple[int, int]
+
 _MODELS: Final[dict[ListName, type[Frozen]]] = {
     "npcs": Npc,
     "events": Event,
@@ -33,6 +34,13 @@ _MODELS: Final[dict[ListName, type[Frozen]]] = {
     "mysteries": Mystery,
 }
 LISTS: Final[tuple[ListName, ...]] = get_args(ListName)
+ITEM: Final[dict[ListName, str]] = {
+    "npcs": "person",
+    "events": "event",
+    "hooks": "hook",
+    "goals": "goal",
+    "mysteries": "mystery",
+}
 _MOST_QUOTES: Final = 20
 _MOST_DROPPED: Final = 4000
 Item = dict[str, Any]
@@ -64,13 +72,20 @@ class Grounded:
     unquoted: tuple[Unquoted, ...] = ()
 
 
-def ground(said: dict[str, Any], prose: Prose, within: tuple[int, int] | None = None) -> Grounded:
+def ground(
+    said: dict[str, Any],
+    prose: Prose,
+    within: Sequence[Span] = (),
+    *,
+    known: FactLedger | None = None,
+) -> Grounded:
     """Find the quotes of a model's reading in the prose.
 
     Args:
         said: A ledger as a model fills it in (`ludic schema --for notary`): quotes without offsets.
         prose: What it read.
-        within: The part of the body that it was shown; a quote is looked for there first.
+        within: The parts of the body that it was shown; a quote is looked for there first.
+        known: What was read before. Items may name its people, who then stand in the ledger as they were known.
 
     Returns:
         The grounded ledger. Never raises over what a model wrote: an item of a wrong shape is set apart like one without
@@ -90,13 +105,15 @@ def ground(said: dict[str, Any], prose: Prose, within: tuple[int, int] | None = 
                     unquoted.append(Unquoted(name, number, reason))
                 dropped.append(_aside(name, raw, reason or f"more than {MAX_ITEMS} {name}"))
                 continue
-            item["id"] = _free_id(item.get("id"), f"{name.rstrip('s')}-{number + 1}", taken)
+            item["id"] = free_id(item.get("id"), f"{ITEM[name]}-{number + 1}", taken)
+            if name == "npcs":
+                _named_in_prose(item, prose, repairs)
             kept[name].append(item)
-    _resolve(kept, repairs)
+    _resolve(kept, repairs, known)
     for name in LISTS:
         kept[name] = list(_valid(name, kept[name], dropped))
     _known_only(kept, repairs)
-    _agree_on_status(kept, repairs)
+    agree_on_status(kept, repairs)
     ledger = FactLedger.model_validate(
         {
             "schema_version": 1,
@@ -115,9 +132,7 @@ def _list_of(value: object) -> list[Any]:
     return value[: MAX_ITEMS * 2] if isinstance(value, list) else []
 
 
-def _grounded(
-    name: ListName, raw: object, prose: Prose, within: tuple[int, int] | None
-) -> tuple[Item | None, str]:
+def _grounded(name: ListName, raw: object, prose: Prose, within: Sequence[Span]) -> tuple[Item | None, str]:
     """An item with the quotes that were found, or None and why."""
     if not isinstance(raw, dict):
         return None, f"found {shown(raw)} where an item should be"
@@ -140,12 +155,10 @@ def _grounded(
     return item, ""
 
 
-def _place(places: list[tuple[int, int]], within: tuple[int, int] | None) -> tuple[int, int]:
-    """The first place of a quote in the part that was shown, else the first in the story."""
-    if within is not None:
-        inside = [(start, end) for start, end in places if within[0] <= start and end <= within[1]]
-        places = inside or places
-    return places[0]
+def _place(places: list[Span], within: Sequence[Span]) -> Span:
+    """The first place of a quote in the parts that were shown, else the first in the story."""
+    inside = (place for place in places if any(a <= place[0] and place[1] <= b for a, b in within))
+    return next(inside, places[0])
 
 
 def _quote_in(part: object) -> str | None:
@@ -165,7 +178,18 @@ def _problem(name: ListName, raw: Item, quote: str, prose: Prose) -> str | None:
     return None
 
 
-def _free_id(wanted: object, otherwise: str, taken: set[str]) -> str:
+def _named_in_prose(item: Item, prose: Prose, repairs: list[str]) -> None:
+    """Take from a person the names that the prose does not have: nobody is scored under an invented one."""
+    names = [one for one in (item.get("name"), *_list_of(item.get("aliases"))) if isinstance(one, str)]
+    there = [one for one in dict.fromkeys(names) if one.strip() and holds_name(prose.body, one)]
+    gone = [one for one in dict.fromkeys(names) if one not in there]
+    if gone and there and isinstance(item.get("name"), str):
+        item["name"], item["aliases"] = there[0], there[1:]
+        repairs.append(f"person '{clean(item['id'])}': {shown(gone[0])} is no name in the prose; left out")
+
+
+def free_id(wanted: object, otherwise: str, taken: set[str]) -> str:
+    """An id like the wanted one that nothing has yet; it is taken thereby."""
     base = "-".join(wanted.split())[:60] if isinstance(wanted, str) and wanted.strip() else otherwise
     found, number = base, 2
     while found in taken:
@@ -188,13 +212,28 @@ def _aside(name: ListName, raw: object, reason: str) -> Ungrounded:
 # What belongs together
 
 
-def _resolve(kept: dict[ListName, list[Item]], repairs: list[str]) -> None:
+def _resolve(kept: dict[ListName, list[Item]], repairs: list[str], known: FactLedger | None) -> None:
     """Let items name people by name as well as by id, and leave out those that no quote carries."""
     people: dict[str, str] = {}
     for person in kept["npcs"]:
         for name in (person["id"], person.get("name"), *_list_of(person.get("aliases"))):
             if isinstance(name, str):
                 people.setdefault(name_key(name), person["id"])
+    here = {person["id"] for person in kept["npcs"]}
+    before: dict[str, Npc] = {}
+    for npc in known.npcs if known else ():
+        if npc.id not in here:
+            for name in (npc.id, *npc.names):
+                if people.setdefault(name_key(name), npc.id) == npc.id:
+                    before[npc.id] = npc
+    _refer(kept, people, repairs)
+    named = {hook.get("npc") for hook in kept["hooks"]}
+    named |= {one["npc"] for event in kept["events"] for one in event.get("relations") or ()}
+    kept["npcs"] += [npc.model_dump(exclude_defaults=True) for key, npc in before.items() if key in named]
+
+
+def _refer(kept: dict[ListName, list[Item]], people: dict[str, str], repairs: list[str]) -> None:
+    """Put the ids of people where items name them."""
     for hook in kept["hooks"]:
         if hook.get("npc") is not None:
             hook["npc"] = _person(hook["npc"], people, f"hook '{hook['id']}'", repairs)
@@ -239,7 +278,7 @@ def _known_only(kept: dict[ListName, list[Item]], repairs: list[str]) -> None:
             event["relations"] = [one for one in event["relations"] if one["npc"] in known]
 
 
-def _agree_on_status(kept: dict[ListName, list[Item]], repairs: list[str]) -> None:
+def agree_on_status(kept: dict[ListName, list[Item]], repairs: list[str]) -> None:
     """A person is at the end what the last event made of them; a model that says otherwise counted differently."""
     last: dict[str, str] = {}
     for event in sorted(kept["events"], key=lambda one: str(one["phase"])):
@@ -254,72 +293,3 @@ def _agree_on_status(kept: dict[ListName, list[Item]], repairs: list[str]) -> No
                 f"person '{npc['id']}': '{status}', but '{last[npc['id']]}' in the last event; taken as the event says"
             )
             npc["status"] = last[npc["id"]]
-
-
-# Parts of a long story
-
-
-def merge(parts: list[Grounded]) -> Grounded:
-    """Join the readings of consecutive parts of one story.
-
-    The same person (by name or alias) is one person, whose last known status and tie stand; items that rest on the same
-    words are one item.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    people: dict[str, Item] = {}
-    by_name: dict[str, str] = {}
-    kept: dict[ListName, list[Item]] = {name: [] for name in LISTS}
-    taken: dict[ListName, set[str]] = {name: set() for name in LISTS}
-    for part in parts:
-        renamed: dict[str, str] = {}
-        for npc in part.ledger.npcs:
-            item = npc.model_dump()
-            here = next((by_name[name_key(one)] for one in npc.names if name_key(one) in by_name), None)
-            if here is None:
-                here = item["id"] = _free_id(npc.id, "person", taken["npcs"])
-                people[here] = item
-            else:
-                _same_person(people[here], item)
-            renamed[npc.id] = here
-            for one in npc.names:
-                by_name.setdefault(name_key(one), here)
-        for name in LISTS[1:]:
-            for other in getattr(part.ledger, name):
-                item = other.model_dump(exclude_defaults=True)
-                if not _is_new(item, kept[name]):
-                    continue
-                item["id"] = _free_id(other.id, name, taken[name])
-                if item.get("npc"):
-                    item["npc"] = renamed[item["npc"]]
-                for relation in item.get("relations", ()):
-                    relation["npc"] = renamed[relation["npc"]]
-                kept[name].append(item)
-    kept["npcs"] = list(people.values())
-    repairs = [line for part in parts for line in part.repairs]
-    _agree_on_status(kept, repairs)
-    names = Counter(part.ledger.protagonist for part in parts)
-    ledger = FactLedger.model_validate(
-        {"schema_version": 1, "protagonist": names.most_common(1)[0][0], **kept}
-    )
-    return Grounded(ledger, tuple(one for part in parts for one in part.ungrounded), tuple(repairs))
-
-
-def _same_person(known: Item, later: Item) -> None:
-    names = [known["name"], *known["aliases"]]
-    known["aliases"] = (
-        *known["aliases"],
-        *(one for one in (later["name"], *later["aliases"]) if one not in names),
-    )
-    if later["status"] != "unknown":
-        known["status"] = later["status"]
-    if later["tie"] != "other":
-        known["tie"] = later["tie"]
-    known["faction"] = later["faction"] or known["faction"]
-    known["unresolved"] = later["unresolved"]
-    known["evidence"] = (*known["evidence"], *later["evidence"])[:_MOST_QUOTES]
-
-
-def _is_new(item: Item, kept: list[Item]) -> bool:
-    spans = {(one["start"], one["end"]) for one in item["evidence"]}
-    return not any(spans & {(one["start"], one["end"]) for one in other["evidence"]} for other in kept)

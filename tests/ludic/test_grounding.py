@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ludic_deepeval.grounding import LISTS, ground, merge
+from ludic_deepeval.grounding import LISTS, ground
 from ludic_deepeval.lockfile import evidence_problem
+from ludic_deepeval.merging import merge
 from ludic_deepeval.scoring import score_ledger
 from ludic_deepeval.text import Prose
 
@@ -149,6 +150,7 @@ def test_one_person_in_two_parts_is_one_person_with_the_later_state() -> None:
         name="The Reeve",
         aliases=["Odo Marsh"],
         status="dead",
+        unresolved=False,
         evidence=[{"quote": "The Reeve, as they call him"}],
     )
     again = event(id="fire", summary="the same fire, told again")

@@ -1,0 +1,207 @@
+"""Reading many stories with a model: which are to be read, in what order, and what is kept when something ends it."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Final, Literal, TypeAlias
+
+from ludic_deepeval.errors import InputError, ModelError
+from ludic_deepeval.llm.budget import Meter
+from ludic_deepeval.llm.client import ChatModel, Request
+from ludic_deepeval.llm.loop import submit
+from ludic_deepeval.lockfile import Lockfile, load_lockfile
+from ludic_deepeval.notary import Extraction, Settings, extract, notary_for, requests_for
+from ludic_deepeval.reanchor import relock
+from ludic_deepeval.sources import Story
+
+_TICK: Final = 0.2
+Action: TypeAlias = Literal["read", "read-new", "unchanged"]
+Read: TypeAlias = Extraction | ModelError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done with one story.
+
+    Attributes:
+        story: The story.
+        action: Read all of it, read its unread paragraphs, or nothing.
+        known: The lockfile that there is, moved to the prose, when it can be used.
+    """
+
+    story: Story
+    action: Action
+    known: Lockfile | None = None
+
+
+def plan(story: Story, model: str, settings: Settings, *, changed: bool = False, force: bool = False) -> Plan:
+    """Say what reading a story takes.
+
+    Args:
+        story: The story.
+        model: Who would read it, as `provider:model`.
+        settings: How it would be asked.
+        changed: Read only paragraphs that nobody has read, where the same notary read the others.
+        force: Read what is read already, and write over marks that were made by hand.
+
+    Raises:
+        InputError: No prose, a lockfile that cannot be read, or one that a person made (without `force`).
+    """
+    if not story.prose.body:
+        raise InputError(story.path, "no prose in this file", allowed="a story")
+    if not story.lockfile.exists():
+        return Plan(story, "read")
+    lock = load_lockfile(story.lockfile)
+    if lock.notary.kind == "hand":
+        if not force:
+            raise InputError(
+                story.lockfile, "was marked by hand, and is left as it is", hint="--force writes over it"
+            )
+        return Plan(story, "read")
+    if lock.notary != notary_for(model, settings) or (force and not changed):
+        return Plan(story, "read")
+    fresh = lock.source_sha256 == story.prose.sha256
+    if fresh and not lock.unread:
+        return Plan(story, "unchanged", lock)
+    if not changed or (not fresh and lock.fingerprint is None):
+        return Plan(story, "read")
+    return Plan(story, "read-new", relock(lock, story.prose, story.lockfile).lock)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One reading to be made.
+
+    Attributes:
+        plan: Of which story.
+        repetition: Which of its readings.
+    """
+
+    plan: Plan
+    repetition: int = 1
+
+    @property
+    def known(self) -> Lockfile | None:
+        """The lockfile that the reading adds to."""
+        return self.plan.known if self.plan.action == "read-new" and self.repetition == 1 else None
+
+
+def jobs_for(plans: Sequence[Plan], repeat: int = 1) -> list[Job]:
+    """The readings that are to be made: first ones first, so that a budget that ends has read as many stories as it can."""
+    return [
+        Job(one, repetition)
+        for repetition in range(1, repeat + 1)
+        for one in plans
+        if repetition > 1 or one.action != "unchanged"
+    ]
+
+
+def requests_of(jobs: Sequence[Job], settings: Settings) -> Iterator[Request]:
+    """What the readings ask for at least."""
+    for job in jobs:
+        yield from requests_for(job.plan.story.prose, settings, job.repetition, known=job.known)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of many readings.
+
+    Attributes:
+        results: For each job its reading, or the error that it ended in, or None when it was not made.
+        stopped: What ended the run before its end: Ctrl-C, a spent budget, or what every other would end in.
+    """
+
+    results: tuple[Read | None, ...]
+    stopped: Literal["interrupted"] | ModelError | None
+
+
+def read_all(
+    jobs: Sequence[Job],
+    model: ChatModel,
+    settings: Settings,
+    *,
+    concurrency: int,
+    meter: Meter,
+    on_done: Callable[[Job, Read], None],
+) -> Run:
+    """Make readings, so many at a time.
+
+    Args:
+        jobs: Which.
+        model: Who reads.
+        settings: How it is asked.
+        concurrency: How many stories are read at once.
+        meter: What may be spent.
+        on_done: Told of each as it ends, in the caller's thread, so that whatever ends the run keeps what is done.
+    """
+    results: list[Read | None] = [None] * len(jobs)
+    ended: SimpleQueue[tuple[int, Read]] = SimpleQueue()
+    stopped: Literal["interrupted"] | ModelError | None = None
+    work = submit(_work(jobs, model, settings, concurrency, meter, ended))
+    try:
+        while (arrived := _next(ended, work)) is not None:
+            results[arrived[0]] = arrived[1]
+            on_done(jobs[arrived[0]], arrived[1])
+        stopped = work.result()
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    finally:
+        work.cancel()
+    while not ended.empty():
+        at, result = ended.get()
+        results[at] = result
+        on_done(jobs[at], result)
+    return Run(tuple(results), stopped)
+
+
+def _next(
+    ended: "SimpleQueue[tuple[int, Read]]", work: "Future[ModelError | None]"
+) -> tuple[int, Read] | None:
+    """Wait for the next result; None when the work is over and none is left."""
+    while True:
+        over = work.done()
+        try:
+            return ended.get(timeout=0 if over else _TICK)
+        except Empty:
+            if over:
+                return None
+
+
+async def _work(
+    jobs: Sequence[Job],
+    model: ChatModel,
+    settings: Settings,
+    workers: int,
+    meter: Meter,
+    ended: "SimpleQueue[tuple[int, Read]]",
+) -> ModelError | None:
+    """Make all readings; return what stopped it."""
+    waiting = iter(enumerate(jobs))
+    stops: list[ModelError] = []
+
+    async def worker() -> None:
+        for at, job in waiting:
+            if stops:
+                return
+            try:
+                result: Read = await extract(
+                    job.plan.story.prose,
+                    model,
+                    settings,
+                    meter=meter,
+                    repetition=job.repetition,
+                    known=job.known,
+                )
+            except ModelError as error:
+                if error.kind == "budget" or error.for_all:
+                    stops.append(error)
+                    return
+                result = error
+            ended.put((at, result))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(max(1, min(workers, len(jobs)))):
+            group.create_task(worker())
+    return stops[0] if stops else None
