@@ -244,9 +244,12 @@ class Writer:
 
     def add(self, record: RunRecord) -> None:
         """Write a record; when this returns, it outlives the program and the machine's power."""
-        self.stream.write((record.model_dump_json() + "\n").encode("utf-8", "surrogatepass"))
-        self.stream.flush()
-        os.fsync(self.stream.fileno())
+        try:
+            self.stream.write((record.model_dump_json() + "\n").encode("utf-8"))
+            self.stream.flush()
+            os.fsync(self.stream.fileno())
+        except OSError as error:
+            raise InputError(FILE, f"cannot be written ({error.strerror or 'output error'})") from None
 
 
 @contextmanager

@@ -201,8 +201,8 @@ def _find(text: str) -> _Found:
     if objects is None:
         objects = list(_objects(answer, broken))
     if objects and all(_same(one, objects[0]) for one in objects):
-        first = objects[0]
-        return _Found("embedded", first, {name: first[name] for name in (CLUES, ROLES)}, ambiguous=False)
+        body = objects[0]
+        return _Found("embedded", body, {name: body[name] for name in (CLUES, ROLES)}, ambiguous=False)
     read: dict[str, Any] = {}
     differ = False
     for name in (CLUES, ROLES):

@@ -201,7 +201,7 @@ def _is_left(job: Job, done: dict[str, RunRecord], *, retry: bool) -> bool:
     return before is None or (retry and before.failure is not None)
 
 
-def run(  # noqa: PLR0913  # one argument an option of the command
+def run(
     jobs: Sequence[tuple[Model, Sequence[Job]]],
     folder: Path,
     *,
@@ -297,7 +297,9 @@ def record_of(job: Job, result: Answered, model: Model, *, formal: bool, now: Cl
         repetition=job.request.repetition,
         tested=Tested(first=first, last=reply.date or day if reply else day),
         ended=None if reply and reply.replayed else ended.isoformat(timespec="seconds"),
-        failure=None if reply else Failure(kind=result.kind, message=clean(str(result), limit=800)),  # type: ignore[union-attr]  # no reply: an error
+        failure=Failure(kind=result.kind, message=clean(str(result), limit=800))
+        if isinstance(result, ModelError) and reply is None
+        else None,
         **_said(reply) if reply else {"requests": result.requests},
     )
 
