@@ -21,7 +21,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 Out = Annotated[Path, typer.Option(help="The folder of the records; they are added to runs.jsonl in it.")]
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     episodes: Annotated[list[Path] | None, typer.Argument(metavar="[EPISODE]...")] = None,
     model: Annotated[list[str] | None, typer.Option(help="provider:model; may be given again.")] = None,
     runs: Annotated[int | None, typer.Option(help="Repetitions of each; 5 when left out.")] = None,
@@ -218,7 +218,7 @@ def _summary(outcome: "Outcome | None", out: Path, resume: str) -> dict[str, Any
     return found
 
 
-def import_run(
+def import_run(  # noqa: PLR0913, PLR0917  # likewise
     episode: Annotated[Path, typer.Argument(metavar="EPISODE")],
     replies: Annotated[list[Path], typer.Argument(metavar="REPLY...", help="Raw replies, a file each.")],
     model: Annotated[str, typer.Option(help="The model, as the product names it.")],
