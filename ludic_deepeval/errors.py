@@ -11,7 +11,10 @@ A measurement that cannot be made is not an error but an `Unscored` (see `outcom
 """
 
 import unicodedata
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from ludic_deepeval.llm.client import Completion
 
 _SHOWN = 80
 _PART = 800
@@ -103,6 +106,8 @@ class ModelError(LudicError):
         self.retry_after = retry_after
         self.again = again
         self.requests = 1
+        # What it answered all the same, where that was refused, cut off or empty.
+        self.completion: Completion | None = None
         super().__init__(kind, model, found)
 
     def __str__(self) -> str:

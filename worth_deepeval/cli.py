@@ -8,6 +8,8 @@ import typer
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import guarded, print_json, say
+from worth_deepeval.cli_humans import clean_csv
+from worth_deepeval.cli_run import compare, import_run, run
 
 app = typer.Typer(
     name="worth",
@@ -17,6 +19,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+humans = typer.Typer(help="What people answered.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(humans, name="humans")
+app.command()(run)
+app.command("import-run")(import_run)
+app.command()(compare)
+humans.command("clean")(clean_csv)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 EpisodePath = Annotated[
@@ -88,7 +97,11 @@ def prompt(
 def score(
     episode: EpisodePath,
     replies: Annotated[
-        list[Path], typer.Argument(metavar="REPLY...", help="Raw replies; - is standard input.")
+        list[Path],
+        typer.Argument(
+            metavar="REPLY...",
+            help="Raw replies, - for standard input, or records of runs: a folder or a .jsonl file.",
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -98,16 +111,25 @@ def score(
     from worth_deepeval.scoring import score_text as score_one
 
     sheet = load_sheet(episode)
-    found = [(path.as_posix(), *score_one(_read(path), sheet)) for path in replies]
+    records = [path for path in replies if path.suffix == ".jsonl" or path.is_dir()]
+    raw = [path for path in replies if path not in records]
+    found = [(path.as_posix(), *score_one(read_reply(path), sheet)) for path in raw]
+    runs = None
+    if records:
+        from worth_deepeval.report_runs import score_runs
+
+        runs = score_runs(sheet, records)
+        found += runs.scored
     if as_json:
-        print_json(score_json(sheet, found))
+        print_json(score_json(sheet, found) | (runs.as_json(len(raw)) if runs else {}))
     else:
-        for line in score_text(sheet, found):
+        for line in [*score_text(sheet, found), *(runs.as_text() if runs else ())]:
             say(line)
-    raise typer.Exit(0 if all(response.selections == "valid" for _, response, _ in found) else 1)
+    whole = all(response.selections == "valid" for _, response, _ in found)
+    raise typer.Exit(0 if whole and found and not (runs and runs.failed) else 1)
 
 
-def _read(path: Path) -> str:
+def read_reply(path: Path) -> str:
     """A reply as text. Bytes that are no UTF-8 are shown as such: a reply is read as it stands, and never refused."""
     from ludic_deepeval.files import read_bytes
 

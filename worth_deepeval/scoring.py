@@ -57,8 +57,8 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
     if isinstance(possible, Unscored):
         return possible
     weights, points = sheet.weights, sheet.points
-    hits = tuple(one for one in clue_ids if one in weights)
-    chosen = tuple(one for one in role_ids if one in points)
+    hits = tuple([one for one in clue_ids if one in weights])
+    chosen = [one for one in role_ids if one in points]
     clue = 0
     for one in hits:
         weight = weights[one]
@@ -69,10 +69,10 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
         WorthScore(
             episode=sheet.episode.id,
             hits=hits,
-            correct=tuple(one for one in chosen if points[one] > 0),
-            incorrect=tuple(one for one in chosen if points[one] <= 0),
+            correct=tuple([one for one in chosen if points[one] > 0]),
+            incorrect=tuple([one for one in chosen if points[one] <= 0]),
             clue=clue,
-            participant=sum(points[one] for one in chosen),
+            participant=sum([points[one] for one in chosen]),
             range=possible.value,
         )
     )

@@ -90,6 +90,7 @@ class Completion:
         requests: How many were sent for it.
         kind: Whether a model, a script or a person gave it.
         replayed: Whether it comes from a recording.
+        date: The day on which it was recorded, of a recording.
     """
 
     text: str
@@ -104,6 +105,7 @@ class Completion:
     requests: int = 1
     kind: Kind = "model"
     replayed: bool = False
+    date: str | None = None
 
     @property
     def answer(self) -> str:
@@ -263,22 +265,31 @@ def whole(completion: Completion, request: Request, model: str) -> Completion:
     """Return a completion that ended of itself and says something.
 
     Raises:
-        ModelError: `refused`, `truncated`, `too-long` or `empty`.
+        ModelError: `refused`, `truncated`, `too-long` or `empty`; its `completion` is what was given.
     """
+    error = _wanting(completion, request, model)
+    if error is None:
+        return completion
+    error.completion = completion
+    raise error
+
+
+def _wanting(completion: Completion, request: Request, model: str) -> ModelError | None:
+    """What a completion lacks, if anything."""
     if completion.stop == "refusal":
         said = completion.answer or "it gave no reason"
-        raise ModelError("refused", model, f"the model refused: {said}")
+        return ModelError("refused", model, f"the model refused: {said}")
     if completion.stop == "length":
         found = f"the answer was cut off at {request.max_tokens:,} tokens"
-        raise ModelError("truncated", model, found, hint="allow it more, or ask for less at once")
+        return ModelError("truncated", model, found, hint="allow it more, or ask for less at once")
     if completion.stop == "context":
-        raise ModelError("too-long", model, "prompt and answer do not fit into the model's context")
+        return ModelError("too-long", model, "prompt and answer do not fit into the model's context")
     if not completion.answer:
         thought = completion.thinking or split_thinking(completion.text)[0]
-        raise ModelError(
+        return ModelError(
             "empty", model, "the model thought and gave no answer" if thought else "the answer is empty"
         )
-    return completion
+    return None
 
 
 def unscored(error: ModelError) -> Unscored:

@@ -82,7 +82,7 @@ class Recording(_Part):
     def completion(self) -> Completion:
         """The answer as it was given."""
         given = self.answer.model_dump() | {"ignored": tuple(self.answer.ignored)}
-        return Completion(**given, kind=self.by.kind, replayed=True)
+        return Completion(**given, kind=self.by.kind, replayed=True, date=self.by.date)
 
 
 def _sha256(text: str) -> str:
