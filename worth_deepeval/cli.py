@@ -8,6 +8,7 @@ import typer
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import guarded, print_json, say
+from worth_deepeval.cli_report import report
 
 app = typer.Typer(
     name="worth",
@@ -17,6 +18,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+app.command()(report)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 EpisodePath = Annotated[
