@@ -9,6 +9,7 @@ import typer
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import guarded, print_json, say
 from worth_deepeval.cli_humans import clean_csv
+from worth_deepeval.cli_report import report
 from worth_deepeval.cli_run import compare, import_run, run
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.command()(run)
 app.command("import-run")(import_run)
 app.command()(compare)
 humans.command("clean")(clean_csv)
+app.command()(report)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 EpisodePath = Annotated[

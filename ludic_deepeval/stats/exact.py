@@ -1,0 +1,153 @@
+"""Exact tests on counts: binomial (McNemar, sign), and fourfold tables, whole (Fisher) or by stratum."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, fsum, lgamma, log
+from typing import Final
+
+# Two probabilities that differ by rounding alone are equally extreme (R's fisher.test does the same).
+_TIE: Final = 1 + 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """What a test found.
+
+    Attributes:
+        statistic: The count or difference that was tested.
+        p_value: Two-sided unless the method says otherwise, from 0 to 1.
+        effect: The effect's size, where the method has one.
+        method: Which test, in words.
+    """
+
+    __test__ = False  # pytest takes it for one of its own otherwise
+
+    statistic: float
+    p_value: float
+    effect: float | None
+    method: str
+
+
+def mcnemar(first_only: int, second_only: int) -> Test:
+    """Compare two answers of the same runs by the runs in which they differ (exact McNemar).
+
+    p = min(1, 2 Σ_{i ≤ min(b, c)} C(b+c, i) / 2^(b+c)); 1 when no run differs.
+
+    Args:
+        first_only: b, runs with the first and not the second; at least 0.
+        second_only: c, the reverse.
+
+    Returns:
+        The test; its effect is b / (b + c).
+    """
+    return _halves(first_only, second_only, "exact McNemar")
+
+
+def sign_test(up: int, down: int) -> Test:
+    """Test whether as many go up as down, ties left out: the binomial test at one half, as in `mcnemar`."""
+    return _halves(up, down, "exact sign test")
+
+
+def _halves(one: int, other: int, method: str) -> Test:
+    if min(one, other) < 0:
+        raise ValueError("a count below 0")
+    total = one + other
+    tail, choose = 0, 1
+    for i in range(min(one, other) + 1):
+        tail += choose
+        choose = choose * (total - i) // (i + 1)
+    p = min(1.0, 2 * tail / 2**total) if total < 1000 else _large_tail(min(one, other), total)
+    return Test(one - other, p, one / total if total else None, method)
+
+
+def _large_tail(least: int, total: int) -> float:
+    """The same tail by logarithms: 2^1000 and more is no float."""
+    terms = (_log_choose(total, i) - total * log(2) for i in range(least + 1))
+    return min(1.0, 2 * fsum(exp(one) for one in terms))
+
+
+def fisher(both: int, first: int, second: int, neither: int) -> Test:
+    """Test a fourfold table, two-sided (Fisher).
+
+    p = the sum of the hypergeometric probabilities of all tables with these margins that are at most as probable as this
+    one. The effect is the lift, P(both) / (P(first) P(second)); None when a margin is empty.
+
+    Args:
+        both: Runs with both.
+        first: Runs with the first alone.
+        second: Runs with the second alone.
+        neither: Runs with neither.
+    """
+    total, rows, columns = both + first + second + neither, both + first, both + second
+    lift = both * total / (rows * columns) if rows and columns else None
+    start, chances = hypergeometric(total, rows, columns)
+    return Test(both, _as_extreme(chances, both - start), lift, "Fisher, two-sided")
+
+
+def fisher_within(tables: Sequence[tuple[int, int, int, int]]) -> Test:
+    """Test fourfold tables of several strata together: the exact test that permutes within each stratum.
+
+    The sum of the strata's `both` is compared with its distribution when, in each stratum, the margins stay and the pairing
+    is chance: a convolution of hypergeometric distributions. Two-sided as in `fisher`.
+
+    Args:
+        tables: (both, first alone, second alone, neither) of each stratum.
+
+    Returns:
+        The test; its effect is the observed sum over the expected one.
+    """
+    start, chances, observed, expected = 0, [1.0], 0, 0.0
+    for both, first, second, neither in tables:
+        total, rows, columns = both + first + second + neither, both + first, both + second
+        least, more = hypergeometric(total, rows, columns)
+        start += least
+        observed += both
+        expected += rows * columns / total if total else 0.0
+        if len(more) > 1:
+            chances = _convolve(chances, more)
+    return Test(
+        observed,
+        _as_extreme(chances, observed - start),
+        observed / expected if expected else None,
+        "exact, permuted within strata",
+    )
+
+
+def hypergeometric(total: int, marked: int, drawn: int) -> tuple[int, list[float]]:
+    """Return the least possible number of marked among the drawn, and the probability of it and of each number above.
+
+    P(k) = C(marked, k) C(total − marked, drawn − k) / C(total, drawn).
+    """
+    least, most = max(0, drawn + marked - total), min(marked, drawn)
+    whole = _log_choose(total, drawn)
+    return least, [
+        exp(_log_choose(marked, k) + _log_choose(total - marked, drawn - k) - whole)
+        for k in range(least, most + 1)
+    ]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values adjusted by Holm: the i-th smallest of m times m − i + 1, made monotone, at most 1."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, reached = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        reached = max(reached, min(1.0, p_values[i] * (len(p_values) - rank)))
+        adjusted[i] = reached
+    return adjusted
+
+
+def _as_extreme(chances: list[float], at: int) -> float:
+    bound = chances[at] * _TIE
+    return min(1.0, fsum(one for one in chances if one <= bound))
+
+
+def _convolve(one: list[float], other: list[float]) -> list[float]:
+    out = [0.0] * (len(one) + len(other) - 1)
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            out[i + j] += a * b
+    return out
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

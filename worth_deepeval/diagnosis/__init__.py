@@ -1,0 +1,1 @@
+"""The parts of a diagnosis: one module for each question, all over one `Sample` of runs."""

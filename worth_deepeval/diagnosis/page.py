@@ -1,0 +1,148 @@
+"""A diagnosis as one HTML page: tables, a heat map, the story shaded by how often each sentence was selected.
+
+Everything comes from strangers: all text is escaped, and the page loads and runs nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
+
+from ludic_deepeval.errors import clean
+from ludic_deepeval.stats.intervals import Rate
+from worth_deepeval.diagnosis.markdown import CUED, tables
+from worth_deepeval.diagnosis.profiles import rate_text
+from worth_deepeval.diagnostics import Diagnosis
+from worth_deepeval.episode import Sheet
+
+_CELL, _ROW, _LABEL = 8, 22, 190
+_TOP = 22
+
+
+def page(sheet: Sheet, found: Sequence[Diagnosis]) -> str:
+    """Return the page."""
+    style = files("worth_deepeval.diagnosis").joinpath("page.css").read_text(encoding="utf-8")
+    title = f"{_text(sheet.episode.title)} ({_text(sheet.episode.id)})"
+    lines = [
+        "<!doctype html>",
+        f'<html lang="{sheet.episode.language}"><head><meta charset="utf-8">',
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
+        f"<title>{title}</title><style>{style}</style></head><body><main>",
+        f"<h1>{title}</h1>",
+        f'<p class="quiet">{_text(sheet.episode.question)}</p>',
+        (
+            '<p class="quiet">Rates are count/of (rate, 95&nbsp;% Wilson interval). Runs of one model are alike: tests shuffle'
+            " within it. This page shows the key: do not put it where a model may be trained on it.</p>"
+        ),
+    ]
+    for one in found:
+        lines += _condition(sheet, one)
+    return "\n".join([*lines, "</main></body></html>", ""])
+
+
+def _condition(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
+    yield f"<section><h2>{_text(one.condition)}: {one.scored} of {one.runs} runs scored</h2>"
+    if one.cued:
+        yield f'<p class="warning">{CUED}</p>'
+    parts = list(tables(sheet, one))
+    for title, head, rows in parts[:2]:
+        yield from _table(title, head, rows)
+    if one.scored:
+        yield from _heat_map(one)
+        yield from _people(sheet, one)
+        yield from _story(sheet, one)
+    for title, head, rows in parts[2:]:
+        yield from _table(title, head, rows)
+    yield "</section>"
+
+
+def _table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    yield f"<h3>{_text(title)}</h3>"
+    if not rows:
+        yield '<p class="quiet">None.</p>'
+        return
+    yield '<div class="wide"><table><thead><tr>'
+    yield "".join(f'<th scope="col">{_text(one)}</th>' for one in head) + "</tr></thead><tbody>"
+    for row in rows:
+        yield "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>"
+    yield "</tbody></table></div>"
+
+
+def _heat_map(one: Diagnosis) -> Iterator[str]:
+    """A column for each sentence, a row for each model; a mark above the sentences of K."""
+    models = [row for row in one.models if row.scored]
+    width, height = _LABEL + _CELL * len(one.sentences) + 4, _TOP + _ROW * len(models) + 20
+    yield "<h3>Which sentences each model selects</h3>"
+    yield '<p class="quiet">A column is a sentence, in the order of the story; the darker, the more runs. ▾ is a key sentence.</p>'
+    yield f'<div class="wide"><svg role="img" aria-label="Sentences by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+    for n, model in enumerate(models):
+        name = clean(model.model, limit=26)
+        yield f'<text x="{_LABEL - 8}" y="{_TOP + n * _ROW + 14}" class="label">{escape(name)}</text>'
+    for column, row in enumerate(one.sentences):
+        x = _LABEL + column * _CELL
+        if row.key:
+            yield f'<text x="{x + _CELL / 2:g}" y="{_TOP - 6}" class="mark">▾</text>'
+        if column % 10 == 9:
+            yield f'<text x="{x + _CELL / 2:g}" y="{height - 6}" class="tick">{escape(row.sentence)}</text>'
+        rates = dict(row.by_model)
+        for n, model in enumerate(models):
+            rate = rates[model.model]
+            yield (
+                f'<rect x="{x}" y="{_TOP + n * _ROW}" width="{_CELL - 1}" height="{_ROW - 3}" class="{"k" if row.key else "o"}"'
+                f' fill-opacity="{_shade(rate)}"><title>{escape(row.sentence)} · {_text(model.model)} · {rate_text(rate)}'
+                "</title></rect>"
+            )
+    yield "</svg></div>"
+
+
+def _people(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
+    """A row for each model, a column for each candidate."""
+    names = {each.id: each.name for each in sheet.episode.candidates}
+    models = [row.model for row in one.models if row.scored]
+    yield "<h3>Whom each model names</h3>"
+    yield '<p class="quiet">✓ took part. Runs that name them, of the scored runs; hover for the interval.</p>'
+    yield '<div class="wide"><table class="matrix"><thead><tr><th></th>'
+    for each in one.roles:
+        kind = "✓ " if each.participant else ""
+        yield f'<th scope="col">{kind}{_text(names[each.role])}</th>'
+    yield "</tr></thead><tbody>"
+    lines = [(model, [dict(each.by_model)[model] for each in one.roles]) for model in models]
+    for model, rates in [*lines, ("all", [each.named for each in one.roles])]:
+        yield f'<tr><th scope="row">{_text(model)}</th>'
+        for each, rate in zip(one.roles, rates, strict=True):
+            kind = "right" if each.participant else "wrong"
+            yield (
+                f'<td class="{kind}" style="--shade:{_shade(rate)}" title="{rate_text(rate)}">'
+                f"{rate.count}/{rate.of}</td>"
+            )
+        yield "</tr>"
+    yield "</tbody></table></div>"
+
+
+def _story(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
+    """The story's own text, shaded by how often each sentence was selected."""
+    rates = {row.sentence: row for row in one.sentences}
+    yield "<h3>The story as it was read</h3>"
+    yield (
+        '<p class="quiet">The darker a sentence, the more runs selected it; hover for the figure. Underlined: key sentences,'
+        " with how many runs found them.</p>"
+    )
+    yield '<p class="story">'
+    for sentence in sheet.episode.sentences:
+        row = rates[sentence.id]
+        said = f"{escape(sentence.id)} · {rate_text(row.selected)}{' · key sentence' if row.key else ''}"
+        kind = "s key" if row.key else "s"
+        count = f"<sup>{escape(sentence.id)} {row.selected.count}/{row.selected.of}</sup>" if row.key else ""
+        yield (
+            f'<span class="{kind}" style="--shade:{_shade(row.selected)}" title="{said}">'
+            f"{_text(sentence.text, 20_000)}</span>{count}"
+        )
+    yield "</p>"
+
+
+def _shade(rate: Rate) -> str:
+    return f"{rate.rate or 0.0:.3f}"
+
+
+def _text(text: str, limit: int = 600) -> str:
+    return escape(clean(text, limit=limit))

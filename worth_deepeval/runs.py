@@ -1,0 +1,122 @@
+"""Runs to be diagnosed: which model, which repetition, under which condition, what was read and what it scored."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.files import decode, read_bytes
+from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from worth_deepeval.episode import Sheet
+from worth_deepeval.response import Response
+from worth_deepeval.scoring import WorthScore, score_text
+
+MOST_BYTES: Final = 512 * 1024 * 1024
+_MOST_NAME: Final = 200
+_ALLOWED: Final = '{"model": "…", "repetition": 1, "condition": "full-story", "text": "…"}'
+
+
+@dataclass(frozen=True)
+class Run:
+    """One reply of one model.
+
+    Attributes:
+        model: Its name, as the file has it.
+        repetition: Which of its runs, from 1.
+        condition: Under which condition the story was given.
+        response: What was read.
+        outcome: Its score, or why there is none.
+    """
+
+    model: str
+    repetition: int
+    condition: str
+    response: Response
+    outcome: Outcome[WorthScore]
+
+    @property
+    def score(self) -> WorthScore | None:
+        """The score, where there is one."""
+        return self.outcome.value if isinstance(self.outcome, Scored) else None
+
+    @property
+    def name(self) -> str:
+        """The run, for people."""
+        return f"{self.model} run {self.repetition}"
+
+
+def make_run(model: str, repetition: int, condition: str, text: str | None, sheet: Sheet) -> Run:
+    """Read and score a raw reply; None is a call that gave no reply."""
+    response, outcome = score_text(text or "", sheet)
+    if text is None:
+        outcome = Unscored("model", "the model gave no reply")
+    return Run(model, repetition, condition, response, outcome)
+
+
+def load_runs(path: Path, sheet: Sheet) -> tuple[Run, ...]:
+    """Read a file of runs, one JSON object a line; further fields are ignored.
+
+    Args:
+        path: The file.
+        sheet: The episode that all of them answer.
+
+    Raises:
+        InputError: The file or a line is not as it must be, a run is there twice, or there is none.
+    """
+    lines = decode(read_bytes(path, limit=MOST_BYTES), path).split("\n")
+    runs = tuple(_runs(lines, path, sheet))
+    if not runs:
+        raise InputError(path, "no runs", allowed=f"a line for each run: {_ALLOWED}")
+    return runs
+
+
+def _runs(lines: Iterable[str], path: Path, sheet: Sheet) -> Iterator[Run]:
+    seen: set[tuple[str, int, str]] = set()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        record = _record(line, path, where)
+        model, repetition, condition = record["model"], record["repetition"], record["condition"]
+        if (model, repetition, condition) in seen:
+            raise InputError(
+                path,
+                f"{clean(model)} run {repetition} ({clean(condition)}) is there twice",
+                where=where,
+                allowed="each run once",
+            )
+        seen.add((model, repetition, condition))
+        yield make_run(model, repetition, condition, record["text"], sheet)
+
+
+def _record(line: str, path: Path, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(path, "no JSON", where=where, allowed=_ALLOWED) from None
+    if not isinstance(record, dict):
+        raise InputError(path, f"found {shown(record)}", where=where, allowed=_ALLOWED)
+    for name in ("model", "condition"):
+        value = record.get(name)
+        if not (isinstance(value, str) and value.strip() and len(value) <= _MOST_NAME):
+            raise InputError(
+                path,
+                f"found {shown(value)}",
+                where=f"{where}: {name}",
+                allowed=f"a name of up to {_MOST_NAME} characters",
+            )
+    repetition = record.get("repetition")
+    if not isinstance(repetition, int) or isinstance(repetition, bool) or not 0 <= repetition < 10**9:
+        raise InputError(
+            path, f"found {shown(repetition)}", where=f"{where}: repetition", allowed="a whole number"
+        )
+    if "text" not in record or not isinstance(record["text"], str | None):
+        raise InputError(
+            path,
+            f"found {shown(record.get('text'))}",
+            where=f"{where}: text",
+            allowed="the raw reply, or null for none",
+        )
+    return record
