@@ -178,7 +178,7 @@ def _preview(plans: "list[Plan]", setting: "Setting", *, as_json: bool) -> None:
         return
     for plan in plans:
         say(plan_text(plan, *_names(plan, setting)))
-    say(f"first drafts: {least}" if most.calls != least.calls else str(least))
+    say(f"without a rewrite {least}" if most.calls != least.calls else str(least))
     if most.calls != least.calls:
         say(f"with every rewrite {most}")
     say("and one call more for each draft with a quote that is not in it; nothing was asked or written")
@@ -219,10 +219,16 @@ def _one(folder: Path, plan: "Plan", job: _Job, *, as_json: bool) -> int:
     else:
         for line in end_text(trial):
             say(line)
-        say(clean(f"{job.meter.spent}; all of it is in {folder}", limit=400))
+        say(clean(f"{_spent(job)}; all of it is in {folder}", limit=400))
     if trial.result.ended == "not-gated":
         return 0
     return 0 if trial.result.passed else 1
+
+
+def _spent(job: _Job) -> str:
+    return (
+        str(job.meter.spent) if job.meter.spent.calls else "nobody was asked: every answer was there already"
+    )
 
 
 def _stopped(error: ModelError, folder: Path, job: _Job) -> int:
@@ -252,7 +258,7 @@ def _both(plans: "list[tuple[Path, Plan]]", job: _Job, *, as_json: bool) -> int:
         kinds = {one.producer.kind for one in (job.architect, job.notary)} - {"model"}
         if kinds:
             say(f"These answers are {' and '.join(sorted(kinds))}: no model gave them.")
-        say(str(job.meter.spent))
+        say(_spent(job))
     return 0 if all(cell.card for cell in cells) else 1
 
 

@@ -390,6 +390,7 @@ def test_the_command_tells_of_each_draft_and_ends_with_0_when_one_passes(
     assert "asked for a new person, alive, for or against the Red Wizards of Thay: “Sela Vant”" in ran.out
     assert "new: 2 people, 2 threads, 3 goals, 2 events; 4 of 9 rest on the Story Bible" in ran.out
     assert "ready to play after 1 rewrite" in ran.out
+    assert "nobody was asked: every answer was there already; all of it is in run" in ran.out
     assert (
         (here / "run" / "draft-1.md").read_text().startswith("---\ntitle: Draft 1\nbible: faerun@v1\n---\n")
     )
@@ -467,7 +468,7 @@ def test_the_contrast_is_one_command(here: Path, setting: Setting, ludic: Ludic)
 def test_a_dry_run_asks_nobody_and_writes_nothing(here: Path, ludic: Ludic) -> None:
     ran = ludic("generate", "--bible", "faerun", "--out", "run", "--dry-run")
     assert (ran.code, ran.err) == (0, "")
-    assert "first drafts: 2 calls" in ran.out
+    assert "without a rewrite 2 calls" in ran.out
     assert "with every rewrite 8 calls" in ran.out
     assert not (here / "run").exists()
     told = json.loads(
