@@ -6,6 +6,7 @@ of the prose.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from ludic_deepeval.llm.budget import Meter
 from ludic_deepeval.llm.client import ChatModel, Request
 from ludic_deepeval.lockfile import ListName, Lockfile, Notary, Prompt, make_lockfile
 from ludic_deepeval.merging import Settled, close_hooks, in_prose_order, merge
+from ludic_deepeval.prompts import Prompt as PromptText
 from ludic_deepeval.prompts import load_prompt
 from ludic_deepeval.schema import notary_schema
 from ludic_deepeval.text import Prose, paragraphs
@@ -142,7 +144,7 @@ async def extract(
 
 def notary_for(model: str, settings: Settings, repetition: int = 1) -> Notary:
     """What a lockfile says of who read and how; a reading by an equal one need not be made again."""
-    prompt = load_prompt("notary")
+    prompt = _prompt("notary")
     return Notary(
         kind="model",
         model=model,
@@ -244,7 +246,7 @@ class _Reader:
             words = item.get("name") or item.get("text") or item.get("summary") or item.get("id")
             lines.append(f"{at}. {ITEM[one.list]}: {clean(str(words), limit=300)} ({one.reason})")
         text = _shown(self.prose, shown)
-        prompt = load_prompt("notary-again").render(items="\n".join(lines), mark=fence(text), prose=text)
+        prompt = _prompt("notary-again").render(items="\n".join(lines), mark=fence(text), prose=text)
         settings = self.settings.for_repetition(self.repetition)
         request = Request(
             prompt=prompt,
@@ -277,6 +279,21 @@ def fence(text: str) -> str:
     return sha256(text.encode("utf-8")).hexdigest()[:12]
 
 
+@cache
+def _prompt(role: str) -> PromptText:
+    """A prompt, read once: a run asks for hundreds of stories with the same."""
+    return load_prompt(role)
+
+
+@cache
+def _schema(*, later: bool) -> dict[str, Any]:
+    """What a model fills in; of a later part also which hooks it settles. Not to be changed."""
+    schema = notary_schema()
+    if later:
+        schema["properties"]["settled"] = _SETTLED
+    return schema
+
+
 def _request(
     prose: Prose,
     shown: tuple[Span, ...],
@@ -286,10 +303,8 @@ def _request(
     *,
     anew: bool,
 ) -> Request:
-    schema = notary_schema()
-    if known is not None:
-        schema["properties"]["settled"] = _SETTLED
-    prompt = load_prompt("notary")
+    schema = _schema(later=known is not None)
+    prompt = _prompt("notary")
     text = _shown(prose, shown)
     rendered = prompt.render(
         protagonist_hint=f"The protagonist is {clean(known.protagonist, limit=200)}.\n" if known else "",
