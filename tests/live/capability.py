@@ -127,7 +127,7 @@ def mean_errors(errors: Sequence[float | None]) -> Row:
 
 
 def repeated(story: Story, outcomes: Mapping[int, Extraction | ModelError]) -> Row:
-    """How far readings of one story are alike: to the byte, by F1 with the first, and in the figures."""
+    """How far readings of one story are alike: in all that was read, by F1 with the first, and in the figures."""
     locks = [one.lock for one in outcomes.values() if isinstance(one, Extraction)]
     rows = [measured(story, one) for one in outcomes.values()]
     if not locks:
@@ -137,12 +137,17 @@ def repeated(story: Story, outcomes: Mapping[int, Extraction | ModelError]) -> R
         "story": story.id,
         "readings": len(outcomes),
         "failed": len(outcomes) - len(locks),
-        "identical_to_the_first": sum(lock.ledger == locks[0].ledger for lock in locks[1:]),
+        "identical_to_the_first": sum(all_read(lock) == all_read(locks[0]) for lock in locks[1:]),
         "f1_with_the_first": [f1_of_all(locks[0], lock) for lock in locks[1:]],
         "lpi": [row["lpi"]["read"] for row in scored],
         "pcv": [row["pcv"]["read"] for row in scored],
         "gate": [row["gate"]["read"] for row in scored],
     }
+
+
+def all_read(lock: Lockfile) -> tuple[object, ...]:
+    """What a reading says, with what was set apart: two that kept nothing are not alike for that."""
+    return lock.ledger, lock.ungrounded
 
 
 def f1_of_all(first: Lockfile, second: Lockfile) -> float | None:

@@ -1,11 +1,12 @@
 """The figures of the suite for capable models, on readings whose worth is known; no model is asked."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ludic_deepeval.errors import ModelError
-from ludic_deepeval.lockfile import Lockfile, load_lockfile, write_lockfile
+from ludic_deepeval.lockfile import Lockfile, Ungrounded, load_lockfile, write_lockfile
 from ludic_deepeval.notary import Extraction
 from ludic_deepeval.sources import Story
 from ludic_deepeval.sources.markdown import read_story
@@ -69,6 +70,14 @@ def test_readings_that_differ_are_said_to_differ_and_by_how_much(story: Story) -
     # 5 items against 5, and 5 against 4: 2·4/(5 + 4).
     assert row["f1_with_the_first"] == [1.0, 0.8889]
     assert row["lpi"][0] == row["lpi"][1] != row["lpi"][2]
+
+
+def test_readings_that_kept_nothing_are_not_alike_for_that(story: Story) -> None:
+    nothing = reading(story, npcs=(), events=(), hooks=(), goals=(), mysteries=())
+    aside = Ungrounded(list="goals", item={"text": "a crown"}, reason="no quote")
+    other = replace(nothing, lock=nothing.lock.model_copy(update={"ungrounded": (aside,)}))
+    assert repeated(story, {1: nothing, 2: nothing})["identical_to_the_first"] == 1
+    assert repeated(story, {1: nothing, 2: other})["identical_to_the_first"] == 0
 
 
 def test_marks_made_by_hand_are_gold_and_a_models_are_not(locked: Path, ludic: Ludic) -> None:
