@@ -10,10 +10,12 @@ from ludic_deepeval.terminal import complain, note, print_json, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.extracting import Job, Plan, Read, Run
+    from ludic_deepeval.injection import Suspicion
     from ludic_deepeval.llm.budget import Meter
     from ludic_deepeval.llm.client import Model
     from ludic_deepeval.notary import Settings
     from ludic_deepeval.report.as_extract import Report
+    from ludic_deepeval.sources import Story
     from ludic_deepeval.stability import Stability
 
 _WRONG_CALL = frozenset({"unreachable", "unknown-model", "denied", "unrecorded", "rejected", "too-long"})
@@ -109,6 +111,7 @@ class _Keeper:
 
     def __init__(self) -> None:
         self.done: dict[tuple[Path, int], Read] = {}
+        self.suspicions: dict[Path, tuple[Suspicion, ...]] = {}
 
     def keep(self, job: "Job", read: "Read") -> None:
         from ludic_deepeval.lockfile import write_lockfile
@@ -118,6 +121,14 @@ class _Keeper:
             story.lockfile.parent.mkdir(parents=True, exist_ok=True)
             write_lockfile(read.lock, story.lockfile)
         self.done[job.plan.story.path, job.repetition] = read
+        self.suspicions_in(job.plan.story)  # while others are being waited for
+
+    def suspicions_in(self, story: "Story") -> "tuple[Suspicion, ...]":
+        from ludic_deepeval.injection import suspicions
+
+        if story.path not in self.suspicions:
+            self.suspicions[story.path] = suspicions(story.prose)
+        return self.suspicions[story.path]
 
 
 def name_of(model: str | None, record: Path | None) -> "tuple[str, Model | None]":
@@ -163,7 +174,6 @@ def _report(
     keeper: _Keeper,
     repeat: int,
 ) -> "Report":
-    from ludic_deepeval.injection import suspicions
     from ludic_deepeval.report.as_extract import Report, Told
 
     stories = []
@@ -180,7 +190,7 @@ def _report(
                 state,  # type: ignore[arg-type]  # mypy joins the words above to str
                 read,
                 error,
-                suspicions(one.story.prose),
+                keeper.suspicions_in(one.story),
                 _stability(one, keeper, repeat) if repeat > 1 else None,
             )
         )
