@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     done = len(everything) - ahead.calls
     tell = (lambda line: print(line, file=sys.stderr, flush=True)) if as_json else say  # noqa: T201
     tell(
-        f"{len(everything):,} runs: {len(cells)} {_word(len(cells), 'story', 'stories')} and conditions,"
+        f"{len(everything):,} runs: {len(cells)} {_word(len(cells), 'prompt')},"
         f" {len(models)} {_word(len(models), 'model')}, {count} {_word(count, 'repetition')}; {done:,} recorded already"
     )
     tell(f"to ask: {ahead}")
@@ -253,6 +253,9 @@ def import_run(  # noqa: PLR0913, PLR0917  # likewise
     exploratory: Annotated[
         bool, typer.Option("--exploratory", help="Record runs that are not to count.")
     ] = False,
+    hand_written: Annotated[
+        bool, typer.Option("--hand-written", help="No model's: a person wrote them. They never count.")
+    ] = False,
     note: Annotated[str | None, typer.Option(help="Whatever else there is to say.")] = None,
     out: Out = OUT,
     as_json: AsJson = False,
@@ -283,7 +286,8 @@ def import_run(  # noqa: PLR0913, PLR0917  # likewise
         ),
         settings=_settings(extras or [], fresh=fresh),
         tested=read_window(tested),
-        formal=not exploratory,
+        formal=not exploratory and not hand_written,
+        by="hand-written" if hand_written else "model",
         note=note,
     )
     texts = [(path.as_posix(), read_reply(path)) for path in replies]

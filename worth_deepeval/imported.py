@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ludic_deepeval.errors import InputError, clean
 from worth_deepeval.records import (
@@ -12,7 +13,7 @@ from worth_deepeval.records import (
     PromptMark,
     RunRecord,
     Settings,
-    Tested,
+    Window,
     run_key,
     settled,
     writing,
@@ -28,13 +29,15 @@ class Chat:
         settings: What the product may have added; unknown where nobody noted it.
         tested: From which day to which.
         formal: Whether the runs count.
+        by: Whether a model or a person wrote them.
         note: Whatever else there is to say.
     """
 
     access: Access
     settings: Settings
-    tested: Tested
+    tested: Window
     formal: bool
+    by: Literal["model", "hand-written"] = "model"
     note: str | None = None
 
 
@@ -89,7 +92,7 @@ def import_replies(
                 prompt=prompt,
                 access=chat.access,
                 settings=chat.settings,
-                by="model",
+                by=chat.by,
                 formal=chat.formal,
                 repetition=repetition,
                 tested=chat.tested,

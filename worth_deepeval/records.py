@@ -84,7 +84,7 @@ class Options(Frozen):
     ignored: tuple[str, ...] = ()
 
 
-class Tested(Frozen):
+class Window(Frozen):
     """From which day to which a run was made."""
 
     first: Day
@@ -133,7 +133,7 @@ class RunRecord(Frozen):
     by: Literal["model", "scripted", "hand-written"]
     formal: bool
     repetition: Annotated[int, Field(strict=True, ge=1)]
-    tested: Tested
+    tested: Window
     ended: str | None = None
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     usage: Usage = Usage()
@@ -306,7 +306,7 @@ def _lock(stream: BinaryIO, file: Path) -> None:
         raise InputError(file, "another program is adding runs to it", hint="wait for it to end") from None
 
 
-def read_window(text: str) -> Tested:
+def read_window(text: str) -> Window:
     """Read a day, or two with a slash or "to" between them, as A.3 writes test windows.
 
     Raises:
@@ -321,4 +321,4 @@ def read_window(text: str) -> Tested:
         parsed = []
     if not 1 <= len(parsed) <= 2 or parsed[0] > parsed[-1] or any(len(one) != 10 for one in days):
         raise InputError("--tested", f"found '{clean(text)}'", allowed="2026-08-30, or 2026-08-30/2026-08-31")
-    return Tested(first=days[0], last=days[-1])
+    return Window(first=days[0], last=days[-1])

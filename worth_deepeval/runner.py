@@ -25,8 +25,8 @@ from worth_deepeval.records import (
     Options,
     PromptMark,
     RunRecord,
-    Tested,
     Usage,
+    Window,
     run_key,
     settled,
     writing,
@@ -295,7 +295,7 @@ def record_of(job: Job, result: Answered, model: Model, *, formal: bool, now: Cl
         by=kind,
         formal=formal and kind == "model",
         repetition=job.request.repetition,
-        tested=Tested(first=first, last=reply.date or day if reply else day),
+        tested=Window(first=first, last=reply.date or day if reply else day),
         ended=None if reply and reply.replayed else ended.isoformat(timespec="seconds"),
         failure=Failure(kind=result.kind, message=clean(str(result), limit=800))
         if isinstance(result, ModelError) and reply is None

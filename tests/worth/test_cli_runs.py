@@ -1,0 +1,188 @@
+"""The commands at a terminal: run, import-run, score over records, compare, humans clean."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ludic_deepeval.llm.client import Completion, Producer, Request
+from ludic_deepeval.llm.recorded import Recordings
+from worth_deepeval.cli import main
+from worth_deepeval.conditions import read_condition
+from worth_deepeval.records import FILE, read_records
+from worth_deepeval.runner import MAX_TOKENS, Cell, prompt_of
+
+REPLY = json.dumps({"clue_sentence_ids": ["S002", "S004"], "selected_role_ids": ["R01"]})  # 7 + 5 points
+Worth = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def worth(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Worth:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["worth", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return int(end.value.code or 0), said.out, said.err
+
+    return call
+
+
+def tape(folder: Path, where: Path, *texts: str, model: str = "ollama:m") -> str:
+    """Record replies to the story in full."""
+    _, _, prompt = prompt_of(Cell(folder, read_condition("full-story")))
+    recordings = Recordings(where)
+    for repetition, text in enumerate(texts, start=1):
+        recordings.add(
+            Producer("model", "ollama", "m", "ollama 1"),
+            model,
+            Request(prompt=prompt, max_tokens=MAX_TOKENS, repetition=repetition),
+            Completion(text=text, model="m", prompt_tokens=500, completion_tokens=90),
+        )
+    return f"recorded:{where}#{model}"
+
+
+def test_a_run_says_what_it_would_ask_how_it_goes_on_and_what_came_of_it(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    model = tape(folder, tmp_path / "tape", REPLY, "no")
+    code, out, _ = worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")
+    assert code == 0
+    assert "2 runs: 1 prompt, 1 model, 2 repetitions; 0 recorded already" in out
+    assert "to ask: 2 calls, at most about" in out
+    assert f"worth run {folder} --model" in out
+    assert f"T01, ollama:m, full-story, run 1: {len(REPLY)} characters, 90 tokens, 0 s, replayed" in out
+    assert "2 of 2 runs have a reply" in out
+    assert len(read_records(tmp_path / "runs")) == 2
+    assert "2 recorded already" in worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")[1]
+
+
+def test_a_dry_run_asks_nobody_and_opens_no_client(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    code, out, err = worth("run", folder, "--model", "anthropic:x", "--dry-run", "--json", "--out", "runs")
+    assert code == 0
+    assert json.loads(out)["preview"]["calls"] == 5
+    assert "to ask: 5 calls" in err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_is_left_exits_1_and_says_how_to_go_on(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    model = tape(folder, tmp_path / "tape", REPLY)
+    code, out, _ = worth("run", folder, "--model", model, "--runs", 2, "--json")
+    found = json.loads(out)
+    assert (code, found["replied"], found["failed"], found["left"]) == (1, 1, 1, 0)
+    assert found["resume"].startswith("worth run ")
+
+
+def test_replies_of_a_chat_window_come_with_the_fields_of_the_paper(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    for name in ("1.txt", "2.txt"):
+        (tmp_path / name).write_text(REPLY + name)
+    words = [
+        "import-run", folder, "1.txt", "2.txt", "--model", "Claude Opus 4.6", "--interface", "Claude.ai",
+        "--tier", "High + Extended", "--tested", "2026-08-30 to 2026-08-31", "--fresh", "--setting", "memory=off",
+        "--out", "runs",
+    ]  # fmt: skip
+    code, out, _ = worth(*words)
+    assert (code, "2 runs added to runs" in out) == (0, True)
+    first, second = read_records(tmp_path / "runs")
+    assert (first.access.model, first.access.interface, first.access.tier_executed) == (
+        "Claude Opus 4.6",
+        "Claude.ai",
+        "High + Extended",
+    )
+    assert (first.tested.first, first.tested.last, first.formal) == ("2026-08-30", "2026-08-31", True)
+    assert (first.settings.memory, first.settings.search, first.settings.conversation) == (
+        "off",
+        "unknown",
+        "fresh",
+    )
+    assert (first.repetition, second.repetition, first.text) == (1, 2, REPLY + "1.txt")
+    assert "2 were there already" in worth(*words, "--repetition", 1)[1]
+    code, _, err = worth(*[one if one != "1.txt" else "2.txt" for one in words], "--repetition", 1)
+    assert code == 2
+    assert "another reply stands as Claude Opus 4.6, full-story, run 1" in err
+
+
+def test_records_are_scored_beside_raw_replies_and_failures_stay_out(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    model = tape(folder, tmp_path / "tape", REPLY)
+    worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")
+    (tmp_path / "raw.txt").write_text(REPLY)
+    code, out, _ = worth("score", folder, "raw.txt", "runs", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert [one["total"] for one in found["replies"]] == [12, 12]
+    assert [(one["reply"], one["model"], one["repetition"]) for one in found["runs"]] == [(1, "ollama:m", 1)]
+    assert [one["failure"]["kind"] for one in found["failures"]] == ["unrecorded"]
+    _, out, _ = worth("score", folder, "runs/runs.jsonl")
+    assert "1 of 1 reply scored" in out
+    assert "ollama:m, full-story, run 2: no reply" in out
+
+
+def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    worse = json.dumps({"clue_sentence_ids": [], "selected_role_ids": ["R02"]})  # -8
+    for model, texts in (("ollama:a", (REPLY, worse)), ("ollama:b", (REPLY, REPLY))):
+        name = tape(folder, tmp_path / model[-1], *texts, model=model)
+        worth("run", folder, "--model", name, "--runs", 2, "--out", "runs")
+    code, out, _ = worth("compare", "ollama:a", "ollama:b", "--episode", folder, "--runs", "runs")
+    assert code == 0
+    assert "totals 12, -8: mean 2.00, SD 14.1" in out
+    assert "total points, B − A: +10.00, 50 % interval +0.00 to +20.00, p = 1" in out
+    code, out, _ = worth("compare", "ollama:a", "ollama:b", "--episode", folder, "--runs", "runs", "--json")
+    assert json.loads(out)["figures"]["total"]["differences"] == [0, 20]
+    code, _, err = worth("compare", "ollama:a", "ollama:z", "--episode", folder, "--runs", "runs")
+    assert (code, "models: ollama:a, ollama:b" in err) == (2, True)
+
+
+def test_submissions_are_cleaned_into_a_file_and_its_counts(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "in.csv").write_text(
+        "player,episode,submitted_at,clue_sentence_ids,selected_role_ids\n"
+        "a,T01,1,S002,R01\na,T01,2,S004,R01\nb,T01,1,S999,R01\n"
+    )
+    code, out, _ = worth("humans", "clean", "in.csv", "--episode", folder, "--out", "out.csv")
+    assert code == 0
+    assert "3 submissions of 2 players: 1 kept" in out
+    assert "1 left out: a later attempt" in out
+    assert (tmp_path / "out.csv").read_text().splitlines()[1:] == ["a,T01,1,S002,R01"]
+    assert json.loads((tmp_path / "out.counts.json").read_text())["excluded"]["invalid-first"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run"], "no episode"),
+        (["run", "EP", "--matrix", "m.yaml"], "--matrix"),
+        (["run", "EP", "--model", "a:b"], "--model"),
+        (["run", "EP", "--runs", "0", "--model", "ollama:m"], "--runs"),
+        (["run", "EP", "--model", "ollama:m", "--model", "ollama:m", "--dry-run"], "named twice"),
+        (["score", "EP", "none.jsonl"], "no such file"),
+        (["import-run", "EP", "r", "--model", "m", "--interface", "i", "--tested", "now"], "--tested"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_code_2(
+    worth: Worth, folder: Path, words: list[str], said: Any
+) -> None:
+    (Path.cwd() / "r").write_text("x")
+    code, out, err = worth(*[folder if one == "EP" else one for one in words])
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_matrix_runs_as_one_command(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text(
+        "version: 1\nstories: [T01]\ncue: [full-story, evidence-cueing]\nmodels: ['ollama:m']\nruns: 2\n"
+    )
+    code, out, _ = worth("run", "--matrix", "m.yaml", "--dry-run")
+    assert code == 0
+    assert "4 runs: 2 prompts, 1 model, 2 repetitions" in out
+    assert not (tmp_path / "worth-runs" / FILE).exists()
