@@ -124,7 +124,7 @@ def _diagnose(sample: Sample, condition: str, seed: int, draws: int) -> Diagnosi
     rows = sentence_rows(sample)
     n = len(sample.scored)
     # A correlation costs every run at every shuffle.
-    fewer = max(199, min(draws, 4_000_000 // max(1, n)))
+    fewer = max(199, min(draws, 1_000_000 // max(1, n)))
     return Diagnosis(
         episode=sample.sheet.episode.id,
         version=sample.sheet.episode.version,

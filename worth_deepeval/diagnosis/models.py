@@ -3,6 +3,8 @@
 import random
 from collections import Counter
 from dataclasses import dataclass
+from math import sqrt
+from operator import mul
 from statistics import mean, median, quantiles, stdev
 
 from ludic_deepeval.outcome import Unscored
@@ -184,9 +186,12 @@ def dissociation(sample: Sample, *, seed: int, draws: int) -> Dissociation | Non
     groups = list(sample.positions.values())
     test = None
     if together is not None:
+        # A shuffle changes nothing of a correlation but the sum of products, which it follows as a line.
+        middle = sum(hits) * sum(net) / len(hits)
+        slope = 1 / sqrt(_squares(hits) * _squares(net))
         test = permutation_test(
             together,
-            lambda: pearson(hits, shuffled_within(groups, net, rng)) or 0.0,
+            lambda: slope * (sum(map(mul, hits, shuffled_within(groups, net, rng))) - middle),
             draws,
             "right less wrong candidates shuffled among each model's runs",
         )
@@ -207,6 +212,10 @@ def dissociation(sample: Sample, *, seed: int, draws: int) -> Dissociation | Non
         much_found=wilson(len(nobody), len(much)),
         little_found=wilson(len(right), len(little)),
     )
+
+
+def _squares(values: list[int]) -> float:
+    return sum(one * one for one in values) - sum(values) ** 2 / len(values)
 
 
 def _contrast(sample: Sample, hits: list[int], net: list[int]) -> tuple[RankContrast, ...]:

@@ -64,8 +64,13 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
     yield '<div class="wide"><table><thead><tr>'
     yield "".join(f'<th scope="col">{_text(one)}</th>' for one in head) + "</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>"
+        yield "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
     yield "</tbody></table></div>"
+
+
+def _cell(text: str) -> str:
+    """A cell's text; several things said are a line each."""
+    return "<br>".join(_text(part) for part in text.split("; "))
 
 
 def _heat_map(one: Diagnosis) -> Iterator[str]:

@@ -7,9 +7,11 @@ Nothing here says why a model did what it did.
 import random
 from collections import Counter
 from dataclasses import dataclass
+from math import comb
 from statistics import fmean
 from typing import Final
 
+from ludic_deepeval.errors import clean
 from ludic_deepeval.stats.exact import mcnemar
 from ludic_deepeval.stats.intervals import Rate, wilson
 from ludic_deepeval.stats.permutation import permutation_test
@@ -26,6 +28,7 @@ HEADLINES: Final = {
     "over-cautious": "names too few people, hardly ever wrongly",
     "drawn-to-suspicion": "takes what throws suspicion and passes over what clears",
     "one-wrong-answer": "gives one wrong answer again and again, whatever it selected",
+    "concludes-wrongly": "names the wrong people more than the right ones",
     "concludes-without-key": "names the right people without the author's evidence",
     "no-better-than-lot": "no better than lots drawn among sentences and people",
 }
@@ -104,7 +107,7 @@ def _headline(codes: set[str]) -> str:
     """The most telling of what was found: first what is said of both halves, then of one."""
     if "finds" in codes:
         return "finds-and-concludes" if "concludes" in codes else "finds-but-misconcludes"
-    for code in ("over-cautious", "drawn-to-suspicion", "one-wrong-answer"):
+    for code in ("over-cautious", "drawn-to-suspicion", "one-wrong-answer", "concludes-wrongly"):
         if code in codes:
             return code
     return "concludes-without-key" if "concludes" in codes else "no-better-than-lot"
@@ -125,8 +128,12 @@ def _facts(sample: Sample, positions: tuple[int, ...], rng: random.Random, draws
         bad, good = bad + (one & ~other).bit_count(), good + (other & ~one).bit_count()
     answers = Counter(sample.named[i] for i in positions if len(sample.named[i]) > 1)
     answer = min(answers, key=lambda one: (-answers[one], sorted(one)), default=frozenset())
+    sizes = Counter(len(one) for one in answers.elements())
     lots = permutation_test(
-        answers[answer] / n, lambda: _by_lot(sample, positions, rng), min(draws, 499), "by lot"
+        answers[answer] / n,
+        lambda: _by_lot(sizes, len(sample.by_role), n, rng),
+        min(draws, max(199, 100_000 // n)),
+        "by lot",
     )
     return _Facts(
         n=n,
@@ -138,7 +145,7 @@ def _facts(sample: Sample, positions: tuple[int, ...], rng: random.Random, draws
         only_bad=bad,
         only_good=good,
         pairs_p=mcnemar(bad, good).p_value,
-        answer=tuple(sorted(answer)),
+        answer=tuple(one.name for one in sample.sheet.episode.candidates if one.id in answer),
         answer_rate=wilson(answers[answer], n),
         answer_p=lots.p_value,
         answer_wrong=not answer <= key.guilty,
@@ -147,16 +154,20 @@ def _facts(sample: Sample, positions: tuple[int, ...], rng: random.Random, draws
     )
 
 
-def _by_lot(sample: Sample, positions: tuple[int, ...], rng: random.Random) -> float:
+def _by_lot(sizes: "Counter[int]", roles: int, runs: int, rng: random.Random) -> float:
     """The share of the most common answer when each run draws as many people as it named.
 
-    At most 500 runs are drawn: of fewer runs the largest share is if anything larger, which claims no trait wrongly.
+    Args:
+        sizes: How many runs named each number of people above one.
+        roles: How many candidates there are.
+        runs: How many runs there are in all.
+        rng: What draws.
     """
-    roles, some = range(len(sample.by_role)), positions[:500]
-    drawn = Counter(
-        tuple(sorted(rng.sample(roles, len(sample.named[i])))) for i in some if len(sample.named[i]) > 1
-    )
-    return max(drawn.values(), default=0) / len(some)
+    most = 0
+    for size, count in sizes.items():
+        # Answers of one size are equally likely: their number in a list stands for them.
+        most = max(most, *Counter(rng.choices(range(comb(roles, size)), k=count)).values())
+    return most / runs
 
 
 def _traits(facts: _Facts) -> tuple[Trait, ...]:
@@ -200,9 +211,13 @@ def _pairs(facts: _Facts) -> str:
     if not facts.only_bad + facts.only_good:
         return "no watched pair parted"
     return (
-        f"of watched pairs that it parted, the suspicion alone {facts.only_bad} times and what clears alone"
-        f" {facts.only_good} times (p {p_text(facts.pairs_p)})"
+        f"of watched pairs that it parted, it took the suspicion {_times(facts.only_bad)} and what clears"
+        f" {_times(facts.only_good)} (p {p_text(facts.pairs_p)})"
     )
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _answer(facts: _Facts) -> str:
@@ -210,7 +225,7 @@ def _answer(facts: _Facts) -> str:
         return "never names two people together"
     kind = "with somebody wrong in it" if facts.answer_wrong else "with nobody wrong in it"
     return (
-        f"its most common answer, {kind}, is {' '.join(facts.answer)}: {rate_text(facts.answer_rate)}"
+        f"its most common answer, {kind}, is {', '.join(clean(one, limit=60) for one in facts.answer)}: {rate_text(facts.answer_rate)}"
         f" (by lot p {p_text(facts.answer_p)})"
     )
 

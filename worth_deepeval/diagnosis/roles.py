@@ -11,7 +11,7 @@ from worth_deepeval.diagnosis.sample import Sample
 
 MOST_SETS = 5
 # Shuffled cells in all: keeps ten thousand runs at some seconds.
-_EFFORT = 6_000_000
+_EFFORT = 1_500_000
 
 
 @dataclass(frozen=True)
