@@ -401,3 +401,12 @@ def test_a_story_inside_another_file_is_read_too(tale: Path, ludic: Ludic, scrip
     assert (tale / "cast.json.ludic" / "ysolde.ledger.json").exists() or list(
         tale.rglob("ysolde*.ledger.json")
     )
+
+
+def test_nobody_is_scored_under_a_name_that_the_prose_does_not_have() -> None:
+    said = copy.deepcopy(TALE_SAID)
+    said["npcs"][0] |= {"name": "Lord Satan", "aliases": ["Odo Marsh", "the Beast"]}
+    found = reading(Scripted([said]))
+    [odo] = found.lock.ledger.npcs
+    assert (odo.name, odo.aliases) == ("Odo Marsh", ())
+    assert "'Lord Satan' is no name in the prose" in found.repairs[0]
