@@ -77,7 +77,7 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         raise InputError("--model", "one model is named twice", allowed="each model once")
     before = _recorded(out)
     ahead = preview_of(everything, before, retry=retry_failed)
-    resume = shlex.join(["worth", *sys.argv[1:]])
+    resume = shlex.join(["worth", *(word for word in sys.argv[1:] if word != "--dry-run")])
     done = len(everything) - ahead.calls
     tell = (lambda line: print(line, file=sys.stderr, flush=True)) if as_json else say  # noqa: T201
     tell(
