@@ -34,11 +34,11 @@ def comparison_text(found: Comparison) -> Iterator[str]:
     for letter, side in (("A", found.a), ("B", found.b)):
         yield from _side(letter, side)
     if found.skipped:
-        yield f"{found.skipped} records are of other stories or versions and were left out"
+        yield f"left out, of other stories or versions: {found.skipped}"
     if not found.pairs:
         yield "no pair: no repetition was scored on both sides"
         return
-    yield f"{found.pairs} {'pair' if found.pairs == 1 else 'pairs'} by repetition; {found.unpaired} runs have no scored partner"
+    yield f"{found.pairs} {'pair' if found.pairs == 1 else 'pairs'} by repetition; without a scored partner: {found.unpaired}"
     for name, one in found.figures.items():
         mark = "" if found.discovery or name != "clue" else "  (the key was shown: no result, a check)"
         yield f"  {name} points, B − A: {_paired(one)}{mark}"

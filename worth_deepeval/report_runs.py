@@ -50,12 +50,12 @@ class Runs:
             yield f"{clean(one.name, limit=200)}: no reply: {clean(why, limit=300)}"
         cued = sum(one.prompt.condition.startswith("evidence-cueing") for one in self.records)
         if cued:
-            yield f"{cued} of these were shown the key's ids: their points for sentences are a check, and no result"
+            yield f"shown the key's ids: {cued}; their points for sentences are a check, and no result"
         idle = sum(not one.formal for one in self.records)
         if idle:
-            yield f"{idle} of these are exploratory and do not count"
+            yield f"exploratory, which do not count: {idle}"
         if self.others:
-            yield f"{len(self.others)} records are of other stories or of another version of this one, and were left out"
+            yield f"left out, of other stories or another version of this one: {len(self.others)}"
 
 
 def score_runs(sheet: Sheet, paths: Sequence[Path]) -> Runs:

@@ -7,15 +7,14 @@ adds, averages or compares them (§4.10), and a score says which episode it is o
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from worth_deepeval.episode import Range, Sheet
 from worth_deepeval.response import Response, read_response
 
 
-@dataclass(frozen=True, slots=True)
-class WorthScore:
+class WorthScore(NamedTuple):
     """The score of one reply.
 
     Attributes:
@@ -59,19 +58,16 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
     weights, points = sheet.weights, sheet.points
     hits = tuple([one for one in clue_ids if one in weights])
     chosen = [one for one in role_ids if one in points]
-    clue = 0
-    for one in hits:
-        weight = weights[one]
-        if weight is None:
-            return Unscored("weights", f"the weight of {one} is not known")
-        clue += weight
+    gains = [weights[one] for one in hits]
+    if None in gains:
+        return Unscored("weights", f"the weight of {hits[gains.index(None)]} is not known")
     return Scored(
         WorthScore(
             episode=sheet.episode.id,
             hits=hits,
             correct=tuple([one for one in chosen if points[one] > 0]),
             incorrect=tuple([one for one in chosen if points[one] <= 0]),
-            clue=clue,
+            clue=sum(gains),  # type: ignore[arg-type]  # none is None
             participant=sum([points[one] for one in chosen]),
             range=possible.value,
         )
