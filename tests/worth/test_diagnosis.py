@@ -102,6 +102,13 @@ def test_watched_pairs_are_compared_over_runs_and_over_models(found: Diagnosis) 
     assert pair.models.p_value == 0.5  # both models lean one way: 2 / 2²
 
 
+def test_a_run_that_selects_both_of_a_pair_says_nothing_about_it(sheet: Sheet) -> None:
+    (pair,) = diagnose(sheet, (run(sheet, "a", 1, "5 7", "1"), run(sheet, "a", 2, "7", "1")), draws=99)[
+        0
+    ].pairs
+    assert (pair.only_suspicion, pair.only_exoneration, pair.selected_exoneration.count) == (0, 1, 2)
+
+
 def test_zero_hits_and_neighbours_beside_their_chance(found: Diagnosis) -> None:
     assert found.zero_hit == ("S007",)
     near = {one.sentence: one for one in found.near_misses}

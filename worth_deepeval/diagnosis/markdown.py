@@ -9,6 +9,7 @@ from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
 
 _ESCAPED = str.maketrans({one: f"\\{one}" for one in "\\`*_[]<>|#!~"})
+WHY = "Because"
 CUED = "The ids of the key sentences were shown: figures about sentences check that, and are no result."
 
 
@@ -109,7 +110,7 @@ def tables(sheet: Sheet, one: Diagnosis) -> Iterator[tuple[str, list[str], list[
 
     yield (
         "In short",
-        ["Model", "In plain words", "Why"],
+        ["Model", "In plain words", WHY],
         [[each.model, each.headline, "; ".join(each.figures)] for each in one.profiles],
     )
     yield "For all runs", ["What was found"], [[line.strip()] for line in common(one, names)]

@@ -3,18 +3,20 @@
 Everything comes from strangers: all text is escaped, and the page loads and runs nothing.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
 from ludic_deepeval.errors import clean
+from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.stats.intervals import Rate
-from worth_deepeval.diagnosis.markdown import CUED, tables
+from worth_deepeval.diagnosis.markdown import CUED, WHY, tables
 from worth_deepeval.diagnosis.profiles import rate_text
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
 
-_CELL, _ROW, _LABEL = 8, 22, 190
+_CELL, _ROW, _LABEL, _WIDE = 8, 22, 190, 640
 _TOP = 22
 
 
@@ -48,6 +50,7 @@ def _condition(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
     for title, head, rows in parts[:2]:
         yield from _table(title, head, rows)
     if one.scored:
+        yield from _totals(sheet, one)
         yield from _heat_map(one)
         yield from _people(sheet, one)
         yield from _story(sheet, one)
@@ -64,13 +67,19 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
     yield '<div class="wide"><table><thead><tr>'
     yield "".join(f'<th scope="col">{_text(one)}</th>' for one in head) + "</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
+        yield (
+            "<tr>"
+            + "".join(
+                f"<td>{_cell(cell, apart=name == WHY)}</td>" for name, cell in zip(head, row, strict=True)
+            )
+            + "</tr>"
+        )
     yield "</tbody></table></div>"
 
 
-def _cell(text: str) -> str:
-    """A cell's text; several things said are a line each."""
-    return "<br>".join(_text(part) for part in text.split("; "))
+def _cell(text: str, *, apart: bool) -> str:
+    """A cell's text; where several things are said, a line each."""
+    return "<br>".join(_text(part) for part in text.split("; ")) if apart else _text(text)
 
 
 def _heat_map(one: Diagnosis) -> Iterator[str]:
@@ -97,6 +106,35 @@ def _heat_map(one: Diagnosis) -> Iterator[str]:
                 f' fill-opacity="{_shade(rate)}"><title>{escape(row.sentence)} · {_text(model.model)} · {rate_text(rate)}'
                 "</title></rect>"
             )
+    yield "</svg></div>"
+
+
+def _totals(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
+    """A row for each model, a stroke for each run's total, over the whole range that the key makes possible."""
+    models = [row for row in one.models if row.scored]
+    possible = sheet.range
+    if isinstance(possible, Unscored):
+        return
+    least, most = possible.value.minimum, possible.value.maximum
+    width, height = _LABEL + _WIDE + 30, _ROW * len(models) + 24
+    step = _WIDE / max(1, most - least)
+    yield f"<h3>Points, from {least} to {most}</h3>"
+    yield '<p class="quiet">A stroke is a run; the darker, the more runs with that total. The line is 0.</p>'
+    yield f'<div class="wide"><svg role="img" aria-label="Points by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+    zero = _LABEL - least * step
+    for n, model in enumerate(models):
+        y = n * _ROW
+        yield f'<text x="{_LABEL - 8}" y="{y + 14}" class="label">{escape(clean(model.model, limit=26))}</text>'
+        yield f'<rect x="{_LABEL}" y="{y + 9}" width="{_WIDE}" height="1" class="o" fill-opacity="0.3"/>'
+        for total, count in sorted(Counter(model.totals).items()):
+            shade = 0.35 + 0.65 * count / model.scored
+            yield (
+                f'<rect x="{_LABEL + (total - least) * step - 2:.1f}" y="{y}" width="4" height="{_ROW - 4}"'
+                f' class="{"k" if total < 0 else "o"}" fill-opacity="{shade:.2f}"><title>{total}: {count}/{model.scored}</title></rect>'
+            )
+    yield f'<rect x="{zero:.1f}" y="0" width="1" height="{height - 18}" class="zero"/>'
+    for value in (least, 0, most):
+        yield f'<text x="{_LABEL + (value - least) * step:.1f}" y="{height - 6}" class="tick">{value}</text>'
     yield "</svg></div>"
 
 
