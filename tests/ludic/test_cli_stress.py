@@ -3,8 +3,9 @@
 import _thread
 import asyncio
 import json
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,15 @@ class Interrupting(Scripted):
         return await super().answer(request)
 
 
-def test_ctrl_c_keeps_what_is_done(locked: Path, ludic: Ludic, install: Install) -> None:
+@pytest.fixture
+def with_ctrl_c() -> Iterator[None]:
+    """Ctrl-C as in a terminal: a process that was started in the background begins with it switched off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_keeps_what_is_done(locked: Path, ludic: Ludic, install: Install, with_ctrl_c: None) -> None:
     two_stories(locked, ludic)
     planner = Interrupting("tester", good_tester()._answer)
     install(planner, judge_by(reused))
