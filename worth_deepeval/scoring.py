@@ -57,7 +57,14 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
         return possible
     weights, points = sheet.weights, sheet.points
     hits = tuple([one for one in clue_ids if one in weights])
-    chosen = [one for one in role_ids if one in points]
+    correct: list[str] = []
+    incorrect: list[str] = []
+    participant = 0
+    for one in role_ids:
+        gain = points.get(one)
+        if gain is not None:
+            participant += gain
+            (correct if gain > 0 else incorrect).append(one)
     gains = [weights[one] for one in hits]
     if None in gains:
         return Unscored("weights", f"the weight of {hits[gains.index(None)]} is not known")
@@ -65,10 +72,10 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
         WorthScore(
             episode=sheet.episode.id,
             hits=hits,
-            correct=tuple([one for one in chosen if points[one] > 0]),
-            incorrect=tuple([one for one in chosen if points[one] <= 0]),
+            correct=tuple(correct),
+            incorrect=tuple(incorrect),
             clue=sum(gains),  # type: ignore[arg-type]  # none is None
-            participant=sum([points[one] for one in chosen]),
+            participant=participant,
             range=possible.value,
         )
     )
