@@ -186,7 +186,7 @@ def _quickly(text: str) -> dict[str, Any] | None:
     """Decode an object by pydantic's reader, twice as fast; None for what it does not take, some of which is JSON all the same."""
     try:
         found = from_json(text, allow_inf_nan=False)
-    except ValueError:
+    except (ValueError, TypeError):  # TypeError: half a surrogate pair
         return None
     return found if isinstance(found, dict) else None
 
