@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ludic_deepeval.changed import Rests, changed_stories, concerned
 from ludic_deepeval.check import check_stories
+from ludic_deepeval.errors import InputError
 from ludic_deepeval.report.as_json import check_json
 from ludic_deepeval.sources import find_stories
 
@@ -804,6 +805,7 @@ def verdicts() -> dict[str, Any]:
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(edits=[("data", 0, ""), ("delete", 1, "")])  # a source whose only file is gone
 @given(edits=EDITS)
 def test_it_finds_what_a_full_check_finds_in_those_stories_and_misses_no_verdict_that_changed(
     edits: list[tuple[str, int, str]], template: Path, repo: Path, ludic: Ludic
@@ -818,6 +820,15 @@ def test_it_finds_what_a_full_check_finds_in_those_stories_and_misses_no_verdict
             git("add", "-A")
         if how == "commit":
             commit()
+    try:
+        verdicts()
+    except (
+        InputError
+    ) as unusable:  # settings that a full check of the folder refuses are refused in the same words
+        with pytest.raises(InputError) as refused:
+            names()
+        assert str(refused.value) == str(unusable)
+        return
     chosen = names()
     ran = ludic("check", "--changed", "--json")
     told = json.loads(ran.out)
