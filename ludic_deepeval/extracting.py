@@ -1,22 +1,18 @@
 """Reading many stories with a model: which are to be read, in what order, and what is kept when something ends it."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.budget import Meter
 from ludic_deepeval.llm.client import ChatModel, Request
-from ludic_deepeval.llm.loop import submit
+from ludic_deepeval.llm.pool import Stopped, work_through
 from ludic_deepeval.lockfile import Lockfile, load_lockfile
 from ludic_deepeval.notary import Extraction, Settings, extract, notary_for, requests_for
 from ludic_deepeval.reanchor import relock
 from ludic_deepeval.sources import Story
 
-_TICK: Final = 0.2
 Action: TypeAlias = Literal["read", "read-new", "unchanged"]
 Read: TypeAlias = Extraction | ModelError
 
@@ -114,7 +110,7 @@ class Run:
     """
 
     results: tuple[Read | None, ...]
-    stopped: Literal["interrupted"] | ModelError | None
+    stopped: Stopped
 
 
 def read_all(
@@ -136,72 +132,18 @@ def read_all(
         meter: What may be spent.
         on_done: Told of each as it ends, in the caller's thread, so that whatever ends the run keeps what is done.
     """
-    results: list[Read | None] = [None] * len(jobs)
-    ended: SimpleQueue[tuple[int, Read]] = SimpleQueue()
-    stopped: Literal["interrupted"] | ModelError | None = None
-    work = submit(_work(jobs, model, settings, concurrency, meter, ended))
-    try:
-        while (arrived := _next(ended, work)) is not None:
-            results[arrived[0]] = arrived[1]
-            on_done(jobs[arrived[0]], arrived[1])
-        stopped = work.result()
-    except KeyboardInterrupt:
-        stopped = "interrupted"
-    finally:
-        work.cancel()
-    while not ended.empty():
-        at, result = ended.get()
-        results[at] = result
-        on_done(jobs[at], result)
-    return Run(tuple(results), stopped)
 
+    async def read(job: Job) -> Extraction:
+        return await extract(
+            job.plan.story.prose,
+            model,
+            settings,
+            meter=meter,
+            repetition=job.repetition,
+            known=job.known,
+        )
 
-def _next(
-    ended: "SimpleQueue[tuple[int, Read]]", work: "Future[ModelError | None]"
-) -> tuple[int, Read] | None:
-    """Wait for the next result; None when the work is over and none is left."""
-    while True:
-        over = work.done()
-        try:
-            return ended.get(timeout=0 if over else _TICK)
-        except Empty:
-            if over:
-                return None
-
-
-async def _work(
-    jobs: Sequence[Job],
-    model: ChatModel,
-    settings: Settings,
-    workers: int,
-    meter: Meter,
-    ended: "SimpleQueue[tuple[int, Read]]",
-) -> ModelError | None:
-    """Make all readings; return what stopped it."""
-    waiting = iter(enumerate(jobs))
-    stops: list[ModelError] = []
-
-    async def worker() -> None:
-        for at, job in waiting:
-            if stops:
-                return
-            try:
-                result: Read = await extract(
-                    job.plan.story.prose,
-                    model,
-                    settings,
-                    meter=meter,
-                    repetition=job.repetition,
-                    known=job.known,
-                )
-            except ModelError as error:
-                if error.kind == "budget" or error.for_all:
-                    stops.append(error)
-                    return
-                result = error
-            ended.put((at, result))
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, min(workers, len(jobs)))):
-            group.create_task(worker())
-    return stops[0] if stops else None
+    results, stopped = work_through(
+        jobs, read, workers=concurrency, on_done=lambda at, result: on_done(jobs[at], result)
+    )
+    return Run(results, stopped)

@@ -1,11 +1,11 @@
 """Asking a model many things at once, and keeping what was answered whatever ends it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.budget import Budget, Meter, Spent
@@ -14,6 +14,9 @@ from ludic_deepeval.llm.loop import submit
 
 Answered: TypeAlias = Completion | ModelError
 OnDone: TypeAlias = Callable[[int, Answered], None]
+Stopped: TypeAlias = Literal["interrupted"] | ModelError | None
+Job = TypeVar("Job")
+Done = TypeVar("Done")
 CONCURRENCY: Final = 4
 _TICK: Final = 0.2
 
@@ -29,7 +32,7 @@ class Batch:
     """
 
     results: tuple[Answered | None, ...]
-    stopped: Literal["interrupted"] | ModelError | None
+    stopped: Stopped
     spent: Spent
 
     @property
@@ -80,32 +83,61 @@ def complete_many(
         raise InputError("concurrency", f"found {concurrency}", allowed="a whole number of at least 1")
     meter = budget if isinstance(budget, Meter) else Meter(budget)
     before = meter.spent
-    results: list[Answered | None] = [None] * len(requests)
-    ended: SimpleQueue[tuple[int, Answered]] = SimpleQueue()
-    stopped: Literal["interrupted"] | ModelError | None = None
-    work = submit(_work(model, requests, min(concurrency, len(requests)), meter, ended))
+
+    async def ask(request: Request) -> Completion:
+        return await model.ask(request, meter)
+
+    results, stopped = work_through(requests, ask, workers=concurrency, on_done=on_done)
+    return Batch(results, stopped, meter.spent.since(before))
+
+
+def work_through(
+    jobs: Sequence[Job],
+    work: Callable[[Job], Awaitable[Done]],
+    *,
+    workers: int,
+    on_done: Callable[[int, Any], None] | None = None,
+) -> tuple[tuple[Done | ModelError | None, ...], Stopped]:
+    """Do jobs that ask models, so many at a time; see `complete_many` for what ends them.
+
+    Args:
+        jobs: What is to be done.
+        work: Does one of them.
+        workers: How many are under way at once.
+        on_done: Told the place and the result of each as it ends, in the caller's thread.
+
+    Returns:
+        For each job its result, the error that it ended in, or None when it was not done; and what stopped the rest.
+    """
+    results: list[Done | ModelError | None] = [None] * len(jobs)
+    ended: SimpleQueue[tuple[int, Done | ModelError]] = SimpleQueue()
+    stopped: Stopped = None
+
+    def take(at: int, result: Done | ModelError) -> None:
+        results[at] = result
+        if on_done:
+            on_done(at, result)
+
+    background = submit(_work(jobs, work, max(1, min(workers, len(jobs))), ended))
     try:
-        while (arrived := _next(ended, work)) is not None:
-            results[arrived[0]] = arrived[1]
-            if on_done:
-                on_done(*arrived)
-        stopped = work.result()
+        while (arrived := _next(ended, background)) is not None:
+            take(*arrived)
+        stopped = background.result()
     except KeyboardInterrupt:
         stopped = "interrupted"
     finally:
-        work.cancel()
-    while not ended.empty():
-        at, result = ended.get()
-        results[at] = result
-    return Batch(tuple(results), stopped, meter.spent.since(before))
+        background.cancel()
+    while not ended.empty():  # what had come when the run was ended
+        take(*ended.get())
+    return tuple(results), stopped
 
 
 def _next(
-    ended: "SimpleQueue[tuple[int, Answered]]", work: "Future[ModelError | None]"
-) -> tuple[int, Answered] | None:
+    ended: "SimpleQueue[tuple[int, Done | ModelError]]", background: "Future[ModelError | None]"
+) -> tuple[int, Done | ModelError] | None:
     """Wait for the next result; None when the work is over and none is left."""
     while True:
-        over = work.done()
+        over = background.done()
         try:
             return ended.get(timeout=0 if over else _TICK)
         except Empty:
@@ -114,22 +146,21 @@ def _next(
 
 
 async def _work(
-    model: ChatModel,
-    requests: Sequence[Request],
+    jobs: Sequence[Job],
+    work: Callable[[Job], Awaitable[Done]],
     workers: int,
-    meter: Meter,
-    ended: "SimpleQueue[tuple[int, Answered]]",
+    ended: "SimpleQueue[tuple[int, Done | ModelError]]",
 ) -> ModelError | None:
-    """Ask all; return what stopped it."""
-    waiting = iter(enumerate(requests))
+    """Do all; return what stopped it."""
+    waiting = iter(enumerate(jobs))
     stops: list[ModelError] = []
 
     async def worker() -> None:
-        for at, request in waiting:
+        for at, job in waiting:
             if stops:
                 return
             try:
-                result: Answered = await model.ask(request, meter)
+                result: Done | ModelError = await work(job)
             except ModelError as error:
                 if error.kind == "budget" or error.for_all:
                     stops.append(error)
