@@ -15,7 +15,10 @@ def report(
     ],
     runs: Annotated[
         Path,
-        typer.Argument(metavar="RUNS.jsonl", help="A line for each run: model, repetition, condition, text."),
+        typer.Argument(
+            metavar="RUNS",
+            help="The folder or file of worth run, or a file with a line for each run: model, repetition, condition, text.",
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
     as_markdown: Annotated[

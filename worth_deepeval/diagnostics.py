@@ -129,7 +129,7 @@ def _diagnose(sample: Sample, condition: str, seed: int, draws: int) -> Diagnosi
         episode=sample.sheet.episode.id,
         version=sample.sheet.episode.version,
         condition=condition,
-        cued=condition.split("+", maxsplit=1)[0] == "evidence-cueing",
+        cued=condition.startswith("evidence-cueing"),
         runs=len(sample.runs),
         scored=n,
         models=model_scores(sample),

@@ -154,10 +154,15 @@ class RunRecord(Frozen):
     @property
     def name(self) -> str:
         """What people call it: model, condition, repetition."""
+        return f"{self.access.model}, {self.condition}, run {self.repetition}"
+
+    @property
+    def condition(self) -> str:
+        """Under which condition, modification and rewrite, for people."""
         design = [self.prompt.condition]
         design += [] if self.prompt.modification == "none" else [f"modification {self.prompt.modification}"]
         design += [] if self.prompt.rewrite == "none" else [f"rewrite {self.prompt.rewrite}"]
-        return f"{self.access.model}, {', '.join(design)}, run {self.repetition}"
+        return ", ".join(design)
 
 
 def run_key(

@@ -1,6 +1,7 @@
 """Runs to be diagnosed: which model, which repetition, under which condition, what was read and what it scored."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from worth_deepeval.episode import Sheet
+from worth_deepeval.records import MAX_LINE, read_records, settled
 from worth_deepeval.response import Response
 from worth_deepeval.scoring import WorthScore, score_text
 
@@ -56,20 +58,51 @@ def make_run(model: str, repetition: int, condition: str, text: str | None, shee
 
 
 def load_runs(path: Path, sheet: Sheet) -> tuple[Run, ...]:
-    """Read a file of runs, one JSON object a line; further fields are ignored.
+    """Read runs: the records of `worth run` and `worth import-run`, or a plain file of one JSON object a line.
 
     Args:
-        path: The file.
-        sheet: The episode that all of them answer.
+        path: A folder of records, a file of them, or a plain file, whose further fields are ignored.
+        sheet: The episode that all of them answer; records of other stories or versions are left out.
 
     Raises:
         InputError: The file or a line is not as it must be, a run is there twice, or there is none.
     """
+    if path.is_dir() or _holds_records(path):
+        return _of_records(path, sheet)
     lines = decode(read_bytes(path, limit=MOST_BYTES), path).split("\n")
     runs = tuple(_runs(lines, path, sheet))
     if not runs:
         raise InputError(path, "no runs", allowed=f"a line for each run: {_ALLOWED}")
     return runs
+
+
+def _holds_records(path: Path) -> bool:
+    """Whether the first line of a file is a record, by what only a record has."""
+    try:
+        with path.open("rb") as stream:
+            first = json.loads(stream.readline(MAX_LINE))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and {"schema_version", "access", "prompt"} <= first.keys()
+
+
+def _of_records(path: Path, sheet: Sheet) -> tuple[Run, ...]:
+    """What stands of each recorded run of this episode. Exploratory runs are a condition of their own: they do not count."""
+    records = [
+        one for one in settled(read_records(path)).values() if one.episode.sha256 == sheet.episode.digest
+    ]
+    if not records:
+        raise InputError(path, f"no runs of {sheet.episode.id} in this version", hint="worth run makes some")
+    seen: Counter[tuple[str, int, str]] = Counter()
+    runs = []
+    for one in records:
+        condition = one.condition if one.formal else f"{one.condition}, exploratory"
+        place = (one.access.model, one.repetition, condition)
+        seen[place] += 1
+        # The same model by another interface or with other options is another reader.
+        model = place[0] if seen[place] == 1 else f"{place[0]} ({seen[place]})"
+        runs.append(make_run(model, one.repetition, condition, one.text, sheet))
+    return tuple(runs)
 
 
 def _runs(lines: Iterable[str], path: Path, sheet: Sheet) -> Iterator[Run]:

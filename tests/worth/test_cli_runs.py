@@ -62,10 +62,42 @@ def test_a_run_says_what_it_would_ask_how_it_goes_on_and_what_came_of_it(
     assert "2 recorded already" in worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")[1]
 
 
+def test_what_was_run_can_be_reported(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    model = tape(folder, tmp_path / "tape", REPLY, "no", REPLY)
+    assert worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")[0] == 0
+    idle = tmp_path / "idle"
+    assert worth("run", folder, "--model", model, "--runs", 1, "--exploratory", "--out", idle)[0] == 0
+    for path in ("runs", f"runs/{FILE}"):
+        code, out, _ = worth("report", folder, path, "--json")
+        [found] = json.loads(out)["conditions"]
+        # Of two runs one selected nothing that can be read, so the report falls short.
+        assert (code, found["condition"], found["scored"], found["runs"]) == (1, "full-story", 1, 2)
+        [one] = found["models"]
+        assert (one["model"], one["totals"]) == ("ollama:m", [12])
+    _, out, _ = worth("report", folder, idle, "--json")
+    assert json.loads(out)["conditions"][0]["condition"] == "full-story, exploratory"
+
+
+def test_a_report_leaves_out_runs_of_other_stories(
+    worth: Worth, folder: Path, tmp_path: Path, data: dict[str, Any], write: Callable[..., Path]
+) -> None:
+    assert (
+        worth("run", folder, "--model", tape(folder, tmp_path / "tape", REPLY), "--runs", 1, "--out", "runs")[
+            0
+        ]
+        == 0
+    )
+    data["title"] = "Another"
+    code, _, err = worth("report", write(tmp_path / "other", data), "runs")
+    assert code == 2
+    assert "no runs of T01 in this version" in err
+
+
 def test_a_dry_run_asks_nobody_and_opens_no_client(worth: Worth, folder: Path, tmp_path: Path) -> None:
     code, out, err = worth("run", folder, "--model", "anthropic:x", "--dry-run", "--json", "--out", "runs")
     assert code == 0
     assert json.loads(out)["preview"]["calls"] == 5
+    assert "--dry-run" not in json.loads(out)["resume"]  # going on asks
     assert "to ask: 5 calls" in err
     assert not (tmp_path / "runs").exists()
 
