@@ -56,6 +56,12 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     temperature: Annotated[
         float, typer.Option(min=0, max=2, help="How freely the model chooses its words.")
     ] = 0.0,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=200, help="The longest answer, thinking included; 12,000. Less for a small context."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost, and ask nobody.")
     ] = False,
@@ -64,10 +70,10 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     """Have a model read stories: each quote is found in the prose by code, and what rests on none is left out."""
     from ludic_deepeval.extracting import jobs_for, read_all, requests_of
     from ludic_deepeval.llm.budget import Budget, Meter, preview
-    from ludic_deepeval.notary import Settings
+    from ludic_deepeval.notary import ANSWER, Settings
     from ludic_deepeval.report.as_extract import preview_text
 
-    settings = Settings(temperature=temperature)
+    settings = Settings(temperature=temperature, max_tokens=max_tokens or ANSWER)
     name, opened = name_of(model, record)
     plans, errors = _plans(paths, name, settings, changed=changed, force=force)
     jobs = jobs_for(plans, repeat)

@@ -135,6 +135,8 @@ def _opened(
 
             return OpenAIModel(name.model, base_url=base_url, timeout=timeout, retry=retry)
         case "deepeval":
+            # Before DeepEval is loaded, and only then: whoever runs DeepEval themselves has decided already.
+            os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
             from ludic_deepeval.llm.deepeval import open_deepeval  # noqa: PLC0415
 
             return open_deepeval(name.model, timeout=timeout)

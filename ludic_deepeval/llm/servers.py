@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ludic_deepeval.errors import InputError, ModelError, ModelFault, clean
 
 OTHERS: Final = (
-    "or name another model (--model anthropic:…, openai:…, ollama:…, recorded:PATH); "
+    "or name another model (anthropic:…, openai:…, ollama:…, recorded:PATH); "
     "or mark the story up by hand, which needs none: ludic annotate"
 )
 _SHOWN_NAMES: Final = 12

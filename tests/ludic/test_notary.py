@@ -2,6 +2,7 @@
 
 import copy
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +310,29 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(three: Path, ludic: Ludic, scr
     assert (ran.code, scripted.asked, list(three.glob("*.json"))) == (0, [], [])
     assert "ollama:qwen3:14b would read 3 stories, 0 unchanged: 3 calls, at most about" in ran.out
     assert json.loads(ludic("extract", ".", "--dry-run", "--json").out)["at_most"]["calls"] == 3
+
+
+def test_a_small_context_can_be_asked_for_a_short_answer(
+    three: Path, ludic: Ludic, scripted: Scripted
+) -> None:
+    assert ludic("extract", "tale.md", "--max-tokens", 3000).code == 0
+    assert scripted.asked[0].max_tokens == 3000
+    assert load_lockfile(three / "tale.ledger.json").notary.options["max_tokens"] == 3000
+    ludic("extract", "tale.md", "--max-tokens", 4000)  # another option is another reading
+    assert len(scripted.asked) == 2
+
+
+def test_without_a_server_one_line_says_how_to_get_one_and_nothing_is_written(
+    three: Path, ludic: Ludic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{unused.getsockname()[1]}")
+        ran = ludic("extract", "tale.md")
+    assert (ran.code, ran.out, len(ran.faults)) == (2, "", 1)
+    for way in ("ollama serve", "ollama pull qwen3:14b", "anthropic:", "recorded:", "ludic annotate"):
+        assert way in ran.err
+    assert not list(three.glob("*.json"))
 
 
 def test_a_spent_budget_keeps_what_is_done_and_says_what_is_left(
