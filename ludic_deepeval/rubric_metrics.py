@@ -33,7 +33,6 @@ from ludic_deepeval.llm.pool import CONCURRENCY
 from ludic_deepeval.metrics.base import LedgerMetric, Measured
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.rubrics import EFFORT, NAMES, Judged, Rubric, RubricKind, judged, reading_for, rubric
-from ludic_deepeval.sources import Story
 from ludic_deepeval.text import Prose
 
 Judge: TypeAlias = ChatModel | DeepEvalBaseLLM | str
@@ -210,31 +209,19 @@ class LudicRubricMetric(LedgerMetric):
     def __name__(self) -> str:
         return f"{self._title} {self.rubric} ({self.kind})"
 
-    def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
-        """Measure one test case; return the score, or None with `error` set."""
-        return run(self._measure(test_case))
-
     async def a_measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
-        """Do what `measure` does, awaited."""
-        return await arun(self._measure(test_case))
-
-    async def _measure(self, test_case: LLMTestCase) -> float | None:
-        self.score = self.reason = self.error = self.score_breakdown = None
-        self.success = False
+        """Do what `measure` does, awaiting the judge."""
+        self._forget()
         try:
-            story, reading = self._read(test_case)
-            outcome = await self._asked(test_case, story, reading)
+            return self._settle(await arun(self._asked(test_case)))
         except LudicError as error:
-            self.error = str(error)
-            return None
-        self.score, self.success = outcome.score, outcome.holds
-        self.score_breakdown, self.reason = outcome.breakdown, outcome.reason
-        return self.score
+            return self._settle(error)
 
-    def _judge(self, reading: Reading, story: Story | None) -> Measured | Unscored:
-        raise NotImplementedError("a rubric is asked, see _asked")
+    def _outcome(self, test_case: LLMTestCase) -> Measured | Unscored:
+        return run(self._asked(test_case))
 
-    async def _asked(self, test_case: LLMTestCase, story: Story | None, reading: Reading) -> Measured:
+    async def _asked(self, test_case: LLMTestCase) -> Measured:
+        story, reading = self._read(test_case)
         one = rubric(self.rubric, self.kind, reading.card.policy)
         event = None
         if self.event is not None:

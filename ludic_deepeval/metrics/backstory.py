@@ -1,5 +1,6 @@
 """The scores of a Fact Ledger as DeepEval metrics: every backstory is an assertion."""
 
+from abc import abstractmethod
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,18 @@ def backstory_case(path: str | Path) -> LLMTestCase:
     )
 
 
-class LudicPotentialIndexMetric(LedgerMetric):
+class _ReadingMetric(LedgerMetric):
+    """Base: tells of one reading."""
+
+    def _outcome(self, test_case: LLMTestCase) -> Measured | Unscored:
+        story, reading = self._read(test_case)
+        return self._judge(reading, story)
+
+    @abstractmethod
+    def _judge(self, reading: Reading, story: Story | None) -> Measured | Unscored: ...
+
+
+class LudicPotentialIndexMetric(_ReadingMetric):
     """Ludic Potential Index, LPI (LudicMetrics Eq 1–4).
 
     Range [0, 1], higher is more playable; passes at `threshold` (0.70), compared exactly. `score_breakdown` has RTN,
@@ -66,7 +78,7 @@ class LudicPotentialIndexMetric(LedgerMetric):
         )
 
 
-class PotentialConflictValueMetric(LedgerMetric):
+class PotentialConflictValueMetric(_ReadingMetric):
     """Potential Conflict Value, PCV (LudicMetrics Eq 7, §3.5), as the share of what the profile needs, at most 1.
 
     Range [0, 1], higher is more pressing; passes at 1. `score_breakdown` has the raw PCV, what is needed, the tier and
@@ -99,7 +111,7 @@ class PotentialConflictValueMetric(LedgerMetric):
         return Measured(float(share), holds, breakdown, note if holds else note + fix_note(reading))
 
 
-class TemporalConsistencyMetric(LedgerMetric):
+class TemporalConsistencyMetric(_ReadingMetric):
     """Consistency (LudicMetrics §4.1, 4.3): 1 without a contradiction, else 0; passes at 1.
 
     Temporal faults and lore violations are counted apart in `score_breakdown`. Openness is never a fault.
@@ -122,7 +134,7 @@ class TemporalConsistencyMetric(LedgerMetric):
         return Measured(0.0, self.threshold <= 0, breakdown, told)
 
 
-class PlayabilityGateMetric(LedgerMetric):
+class PlayabilityGateMetric(_ReadingMetric):
     """The gate (LudicMetrics §4.2): 1 when LPI ≥ 0.70 and PCV ≥ 150 (one-shot 100), else 0; passes at 1.
 
     `score_breakdown` has LPI, PCV, tier, quadrant and the reasons.
@@ -157,7 +169,7 @@ class PlayabilityGateMetric(LedgerMetric):
         return Measured(0.0, self.threshold <= 0, breakdown, told + fix_note(reading))
 
 
-class StoryExpectationMetric(LedgerMetric):
+class StoryExpectationMetric(_ReadingMetric):
     """Whether a story is what its front matter says: 1 when every figure under `expect` is met, else 0; passes at 1.
 
     So that a story which is meant to fail the gate, for a stated reason, is an assertion too.

@@ -46,7 +46,7 @@ class Measured:
 
 
 class LedgerMetric(BaseMetric):  # type: ignore[misc]  # DeepEval has no types
-    """Base: finds the ledger, scores it, and leaves the rest to `_judge`.
+    """Base: finds the ledger, scores it, and leaves the rest to `_outcome`.
 
     Args:
         threshold: What the score must reach.
@@ -116,9 +116,8 @@ class LedgerMetric(BaseMetric):  # type: ignore[misc]  # DeepEval has no types
         self.score_breakdown, self.reason = outcome.breakdown, outcome.reason
         return self.score
 
-    def _outcome(self, test_case: LLMTestCase) -> Measured | Unscored:
-        story, reading = self._read(test_case)
-        return self._judge(reading, story)
+    @abstractmethod
+    def _outcome(self, test_case: LLMTestCase) -> Measured | Unscored: ...
 
     def is_successful(self) -> bool:
         """Whether the last test case held; decided on exact numbers, not on the float that is shown."""
@@ -127,9 +126,6 @@ class LedgerMetric(BaseMetric):  # type: ignore[misc]  # DeepEval has no types
     @property
     def __name__(self) -> str:
         return self._title
-
-    @abstractmethod
-    def _judge(self, reading: Reading, story: Story | None) -> Measured | Unscored: ...
 
     def _least(self) -> Fraction:
         return Fraction(Decimal(str(self.threshold)))

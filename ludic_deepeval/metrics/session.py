@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 from deepeval.test_case import LLMTestCase  # noqa: TID251  # this package is the adapter
 
 from ludic_deepeval.errors import InputError, LudicError, StaleError, shown
-from ludic_deepeval.judging import Reading
 from ludic_deepeval.ledger import load_model
 from ludic_deepeval.llm.client import ChatModel, Model
 from ludic_deepeval.llm.loop import arun, run
@@ -18,7 +17,7 @@ from ludic_deepeval.metrics.base import LedgerMetric, Measured
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.report.as_stress import baseline_json, diversity_json, effort_json
 from ludic_deepeval.session import Session, known_items, load_session
-from ludic_deepeval.sources import Story, read_story
+from ludic_deepeval.sources import read_story
 from ludic_deepeval.stress import stress
 from ludic_deepeval.text import Prose
 
@@ -70,9 +69,6 @@ class _SessionMetric(LedgerMetric):
 
     @abstractmethod
     def _tell(self, session: Session) -> Measured | Unscored: ...
-
-    def _judge(self, reading: Reading, story: Story | None) -> Measured | Unscored:
-        raise NotImplementedError("a session is told, not a ledger")
 
     async def _session(self, test_case: LLMTestCase) -> Session:
         metadata: Mapping[str, Any] = test_case.metadata or {}
