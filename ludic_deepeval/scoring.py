@@ -3,19 +3,18 @@
 Pure, total and deterministic. Everything is exact: a story at 0.70 passes, whatever binary floats think of it.
 """
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from ludic_deepeval.ledger import Event, FactLedger
+from ludic_deepeval.conflict import Conflict, EventRow, TierName, conflict_of, event_rows
+from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
 from ludic_deepeval.vagueness import Names, Span, Vagueness, measure
 
-TierName: TypeAlias = Literal["campaign", "one-shot", "insufficient"]
 Quadrant: TypeAlias = Literal[
     "campaign-ready", "rich-lore-flat-play", "explosive-but-shallow", "unplayable-draft"
 ]
@@ -38,26 +37,6 @@ class MysteryRow(NamedTuple):
     measured: Vagueness | Unscored
     hole: bool | None
     marked: bool | None
-
-
-class EventRow(NamedTuple):
-    """One event under Eq 7.
-
-    Attributes:
-        id: The event's id.
-        phase: P1, P2 or P3.
-        dimensions: I, G, V, D.
-        raw: w·(I, G, V, D); from 10 to 100 with the default weights.
-        band: ⌊G/3⌋, the gravity band that saturates.
-        counted: What it adds to PCV: all of `raw`, or half of it past the second strongest of its band.
-    """
-
-    id: str
-    phase: str
-    dimensions: tuple[int, int, int, int]
-    raw: Fraction
-    band: int
-    counted: Fraction
 
 
 class Counts(NamedTuple):
@@ -103,14 +82,6 @@ class _Index(NamedTuple):
     rich: bool
 
 
-class _Conflict(NamedTuple):
-    """PCV and what follows from it alone."""
-
-    pcv: Fraction
-    tier: TierName
-    pressing: bool
-
-
 @dataclass(frozen=True)
 class ScoreCard:
     """All that arithmetic says of one ledger under one policy. What is listed row by row is made when it is looked at.
@@ -125,7 +96,7 @@ class ScoreCard:
     _measured: list[Vagueness | Unscored]
     _unread: Unscored | None
     _index: _Index
-    _conflict: _Conflict | Unscored
+    _conflict: Conflict | Unscored
 
     @property
     def lpi(self) -> Fraction | Unscored:
@@ -202,7 +173,7 @@ class ScoreCard:
     @cached_property
     def events(self) -> tuple[EventRow, ...]:
         """A row for each event, in the ledger's order; empty when PCV is unscored."""
-        return () if isinstance(self._conflict, Unscored) else _rows(self.ledger.events, self.policy)
+        return () if isinstance(self._conflict, Unscored) else event_rows(self.ledger.events, self.policy)
 
     @property
     def components(self) -> dict[str, Fraction | Unscored]:
@@ -248,7 +219,7 @@ def score_ledger(ledger: FactLedger, policy: Policy | None = None, *, names: Ite
     measured, holes = _measured(ledger, policy, names)
     unread = holes if isinstance(holes, Unscored) else None
     index = _index(policy, active, tiers, goals, holes if isinstance(holes, int) else None)
-    return ScoreCard(ledger, policy, measured, unread, index, _conflict(ledger.events, policy))
+    return ScoreCard(ledger, policy, measured, unread, index, conflict_of(ledger.events, policy))
 
 
 _DEFAULT: Final = Policy()
@@ -260,14 +231,6 @@ def thematic_holes(holes: int, policy: Policy | None = None) -> Fraction:
     if holes <= policy.hole_peak:
         return Fraction(holes, policy.hole_peak)
     return max(_ZERO, 1 - policy.hole_decay * (holes - policy.hole_peak))
-
-
-def tier_of(pcv: Fraction, policy: Policy | None = None) -> TierName:
-    """The tier by PCV (§3.5): campaign from 150, one-shot from 100, else insufficient."""
-    policy = policy or _DEFAULT
-    if pcv >= policy.campaign_tier:
-        return "campaign"
-    return "one-shot" if pcv >= policy.one_shot_tier else "insufficient"
 
 
 def _measured(
@@ -321,84 +284,7 @@ def _index(policy: Policy, active: int, tiers: list[int], goals: int, holes: int
 _MOST_WORKED_OUT: Final = 4096
 
 
-class _Term(NamedTuple):
-    """What one event adds, by its dimensions: as a whole number over a denominator, whole and halved."""
-
-    scaled: int
-    raw: Fraction
-    band: int
-    half: Fraction
-
-
-def _conflict(events: tuple[Event, ...], policy: Policy) -> _Conflict | Unscored:
-    known = policy.terms
-    part, whole = policy.further_share.as_integer_ratio()
-    total = 0
-    bands: dict[int, list[int]] = {}
-    for event in events:
-        dimensions = event.immediacy, event.gravity, event.linkage, event.divergence
-        term = known.get(dimensions) or _term(dimensions, policy)
-        if term is None:
-            return Unscored(
-                "dimensions", f"event '{event.id}' has no immediacy, gravity, linkage and divergence"
-            )
-        scaled, _, band, _ = term
-        total += scaled
-        if band in bands:
-            bands[band].append(scaled)
-        else:
-            bands[band] = [scaled]
-    total *= whole
-    for members in bands.values():
-        if len(members) > policy.full_events:
-            # Strongest first: what a band counts in full must not depend on the order of telling.
-            members.sort(reverse=True)
-            total -= (whole - part) * sum(members[policy.full_events :])
-    conflict: _Conflict | None = policy.totals.get(total)
-    return conflict or _total(total, policy)
-
-
-def _rows(events: tuple[Event, ...], policy: Policy) -> tuple[EventRow, ...]:
-    terms = [policy.terms[e.immediacy, e.gravity, e.linkage, e.divergence] for e in events]
-    in_full: Counter[int] = Counter()
-    counted: dict[int, Fraction] = {}
-    for at in sorted(range(len(terms)), key=lambda at: -terms[at].scaled):
-        in_full[terms[at].band] += 1
-        counted[at] = terms[at].half if in_full[terms[at].band] > policy.full_events else terms[at].raw
-    return tuple(
-        EventRow(
-            event.id,
-            event.phase,
-            (event.immediacy, event.gravity, event.linkage, event.divergence),  # type: ignore[arg-type]  # a term has all four
-            term.raw,
-            term.band,
-            counted[at],
-        )
-        for at, (event, term) in enumerate(zip(events, terms, strict=True))
-    )
-
-
-def _term(dimensions: tuple[int | None, ...], policy: Policy) -> _Term | None:
-    i, g, v, d = dimensions
-    if i is None or g is None or v is None or d is None:
-        return None
-    w_i, w_g, w_v, w_d, scale = policy.pcv_scaled
-    scaled = w_i * i + w_g * g + w_v * v + w_d * d
-    raw = Fraction(scaled, scale)
-    term = _Term(scaled, raw, g // policy.band_width, raw * policy.further_share)
-    policy.terms[dimensions] = term  # at most 10⁴ of them
-    return term
-
-
-def _total(total: int, policy: Policy) -> _Conflict:
-    pcv = Fraction(total, policy.pcv_scaled[-1] * policy.further_share.denominator)
-    conflict = _Conflict(pcv, tier_of(pcv, policy), pcv >= policy.pcv_threshold)
-    if len(policy.totals) < _MOST_WORKED_OUT:
-        policy.totals[total] = conflict
-    return conflict
-
-
-def _verdict(index: _Index, conflict: _Conflict, policy: Policy) -> tuple[Quadrant, Gate]:
+def _verdict(index: _Index, conflict: Conflict, policy: Policy) -> tuple[Quadrant, Gate]:
     if index.rich and conflict.pressing:
         return "campaign-ready", _PASSED
     reasons = []

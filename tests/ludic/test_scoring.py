@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from ludic_deepeval.conflict import tier_of
 from ludic_deepeval.ledger import Event, FactLedger, Goal, Hook, Mystery, Npc
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
-from ludic_deepeval.scoring import ScoreCard, score_ledger, thematic_holes, tier_of
+from ludic_deepeval.scoring import ScoreCard, score_ledger, thematic_holes
 
 VAGUE = "someone left in the night"
 CLOSED = "on October 12 Kaelen met Captain Hook"  # 5 of 7 tokens are names or date parts
