@@ -18,7 +18,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.files import decode, read_bytes
 from worth_deepeval.episode import Episode
-from worth_deepeval.response import CLUES, ROLES, read_response
+from worth_deepeval.finding import CLUES, ROLES
+from worth_deepeval.response import read_response
 
 Reason: TypeAlias = Literal[
     "trial-play",  # marked as one
