@@ -47,8 +47,11 @@ MUTANTS: dict[str, list[dict[int, str]]] = {
     "pcv_gate": [{0: "Fraction(149)"}, {0: "Fraction(151)"}],
     "campaign_tier": [{0: "149"}, {0: "151"}],
     "one_shot_tier": [{0: "99"}, {0: "101"}],
-    "fail_on": [{}],  # an empty tuple has no literal in it: see `mutants`
+    "fail_on": [{}],
+    "severity": [{}],
 }
+# What an empty tuple becomes, which has no literal in it.
+FILLED = {"fail_on": "('gate',)", "severity": "(('few-hooks', 'error'),)"}
 
 
 def literals(default: ast.expr) -> list[ast.Constant]:
@@ -90,7 +93,7 @@ def mutants(source: str) -> Iterator[tuple[str, str]]:
         if untouched:
             sys.exit(f"{name}: no mutant changes literal {untouched}")
         for change in MUTANTS[name]:
-            changes = [(found[at], text) for at, text in change.items()] or [(default, "('gate',)")]
+            changes = [(found[at], text) for at, text in change.items()] or [(default, FILLED[name])]
             told = ", ".join(f"{ast.unparse(old)} → {new}" for old, new in changes)
             yield f"{name}: {told}", replaced(source, changes)
 
@@ -106,7 +109,18 @@ def first_failure(source: str) -> str | None:
         subprocess.run([sys.executable, "-c", proof], cwd=folder, env=settings, check=True)
         # Not `-m pytest`, which would put the working folder, with the real package in it, before PYTHONPATH.
         command = [sys.executable, "-c", "import sys, pytest; sys.path.remove(''); sys.exit(pytest.main())"]
-        options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", *TESTS]
+        # Nor the setting that puts it there for tests that share helpers.
+        options = [
+            "-o",
+            "pythonpath=",
+            "-x",
+            "-q",
+            "--no-header",
+            "--tb=no",
+            "-p",
+            "no:cacheprovider",
+            *TESTS,
+        ]
         run = subprocess.run(
             [*command, *options], cwd=ROOT, env=settings, check=False, capture_output=True, text=True
         )

@@ -28,6 +28,7 @@ def from_toml(folder: Path, text: str) -> Policy:
 
 def test_by_default_no_playability_finding_fails_a_check() -> None:
     assert Policy().fail_on == ()
+    assert Policy().severity == ()
 
 
 def test_the_default_profile_is_the_campaign() -> None:
