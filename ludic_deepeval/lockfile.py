@@ -6,6 +6,7 @@ cannot place with certainty is listed as unread.
 """
 
 from base64 import b64encode
+from bisect import bisect_left
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
@@ -248,9 +249,9 @@ def take_fingerprint(prose: Prose, ledger: FactLedger) -> Fingerprint:
     at: dict[str, tuple[int, int]] = {}
     for _, _, item in ledger.items():
         for evidence in item.evidence:
-            inside = [index for index, start in enumerate(starts) if evidence.start <= start < evidence.end]
-            if inside:
-                at[f"{evidence.start}-{evidence.end}"] = (inside[0], len(inside))
+            first, after = bisect_left(starts, evidence.start), bisect_left(starts, evidence.end)
+            if first < after:
+                at[f"{evidence.start}-{evidence.end}"] = (first, after - first)
     return Fingerprint(
         words="".join(word_code(match.group()) for match in found),
         paragraphs=tuple(first for first, _ in paragraph_words(prose)),

@@ -40,7 +40,10 @@ _FULL_WIDTH: Final = 0xFEE0  # from "！" to "!"
 _FOLDS: Final = (
     dict.fromkeys(_SINGLE, "'") | dict.fromkeys(_DOUBLE, '"') | dict.fromkeys(_DASH + "-", "-") | {"…": "..."}
 )
-_FOLDED_RUN: Final = re.compile(rf"[\s{_DROPPED}]+|[{_DASH}-]+|…|[{_SINGLE}{_DOUBLE}]|[\uff01-\uff5e]")
+_OTHER_RUNS: Final = rf"[{_DASH}-]+|…|[{_SINGLE}{_DOUBLE}]"
+_FOLDED_RUN: Final = re.compile(rf"[\s{_DROPPED}]+|{_OTHER_RUNS}|[\uff01-\uff5e]")
+# Without CJK characters a single blank stays as it is; in English prose most of what would be looked at is that.
+_FOLDED_RUN_PLAIN: Final = re.compile(rf"[\s{_DROPPED}]{{2,}}|[^\S ]|[{_DROPPED}]|{_OTHER_RUNS}")
 
 ENDS_SENTENCE: Final = re.compile(r"[.!?…。！？\n]")
 _SENTENCE_END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s+|[。！？…]+[”’」』）]*\s*|\n\s*)")
@@ -132,7 +135,8 @@ def fold(text: str) -> Folded:
     out: list[str] = []
     starts, ends = array("L"), array("L")
     position = 0
-    for match in _FOLDED_RUN.finditer(text):
+    runs = _FOLDED_RUN_PLAIN if max(text, default="") < _FIRST_CJK else _FOLDED_RUN
+    for match in runs.finditer(text):
         begin, end = match.span()
         out.append(text[position:begin])
         starts.extend(range(position, begin))

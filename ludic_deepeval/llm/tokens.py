@@ -26,4 +26,4 @@ def least_tokens(*texts: str) -> int:
 
 
 def _not_ascii(text: str) -> int:
-    return 0 if text.isascii() else sum(character > "\x7f" for character in text)
+    return 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore"))
