@@ -25,7 +25,6 @@ ROLE: Final = re.compile(r"R[0-9]{2,3}", re.ASCII)
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
 SentenceId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^S[0-9]{3,4}$")]
 RoleId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^R[0-9]{2,3}$")]
-Whole: TypeAlias = Annotated[int, Field(strict=True)]
 Function: TypeAlias = Literal["suspicion", "exoneration", "premise", "method", "motive", "time"]
 
 
