@@ -80,7 +80,7 @@ def generate(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     """Have a backstory written, read and judged; below the gate, have it written anew."""
     from ludic_deepeval.llm.budget import Budget, Meter
     from ludic_deepeval.llm.names import choose_name, open_model
-    from ludic_deepeval.policy import find_policy
+    from ludic_deepeval.settings import find_policy
     from ludic_deepeval.trial_plan import Setting, make_plan
 
     require_profile(profile)

@@ -32,7 +32,7 @@ def judge(
     ] = "submission",
 ) -> None:
     """Judge what players send in: a JSON request in, a JSON answer out, with a reply that a moderator can paste."""
-    from ludic_deepeval.policy import find_policy  # other commands need none of this
+    from ludic_deepeval.settings import find_policy  # other commands need none of this
 
     if stdin == lines:
         raise InputError("judge", "nothing says how requests come", allowed="either --stdin or --lines")

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 Paint = Callable[[str, str], str]
 """Takes a text and a colour's name."""
 
-_VERDICT: Final = {
-    "campaign-ready": "ready to play",
-    "rich-lore-flat-play": "rich lore, flat play: plenty is open, too little presses",
-    "explosive-but-shallow": "explosive but shallow: it starts with a bang and then has little left",
-    "unplayable-draft": "not playable yet: too little is open and too little presses",
-}
 SAID: Final = {
     "npcs": ("person", "people"),
     "hooks": ("hook", "hooks"),
@@ -96,7 +90,8 @@ def verdict_words(card: ScoreCard) -> str:
     """How a story plays, in a writer's words."""
     if isinstance(card.quadrant, Unscored):
         return "no verdict"
-    return _VERDICT[card.quadrant] + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
+    said = card.policy.words[f"verdict-{card.quadrant}"]
+    return said + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
 
 
 def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
-from ludic_deepeval.policy import Profile
+from ludic_deepeval.policy import PROFILE_NAME
 from ludic_deepeval.scoring import Quadrant
 from ludic_deepeval.text import Prose, folded
 
@@ -109,7 +109,7 @@ class FrontMatter(Frozen):
 
     id: Id | None = None
     title: Text | None = None
-    profile: Profile | None = None
+    profile: Annotated[str, Field(pattern=f"^{PROFILE_NAME.pattern}$")] | None = None
     bible: Text | None = None
     background_log: tuple[BackgroundEvent, ...] = ()
     expect: Expectation | None = None
