@@ -6,7 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ludic_deepeval import cli_crosscheck, cli_generate, cli_marks, cli_profile, cli_stress, cli_table
+from ludic_deepeval import (
+    cli_crosscheck,
+    cli_generate,
+    cli_marks,
+    cli_profile,
+    cli_quests,
+    cli_stress,
+    cli_table,
+)
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
 from ludic_deepeval.cli_notary_eval import notary_eval
@@ -254,6 +262,7 @@ cli_stress.register(app)
 cli_generate.register(app)
 cli_crosscheck.register(app)
 cli_profile.register(app)
+cli_quests.register(app)
 
 
 @bible_app.command("check")
