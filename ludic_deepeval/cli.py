@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ludic_deepeval import (
+    cli_archive,
     cli_crosscheck,
     cli_generate,
     cli_marks,
@@ -263,6 +264,7 @@ cli_generate.register(app)
 cli_crosscheck.register(app)
 cli_profile.register(app)
 cli_quests.register(app)
+cli_archive.register(app)
 
 
 @bible_app.command("check")
