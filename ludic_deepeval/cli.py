@@ -8,6 +8,7 @@ import typer
 
 from ludic_deepeval import (
     cli_archive,
+    cli_branches,
     cli_crosscheck,
     cli_generate,
     cli_marks,
@@ -265,6 +266,7 @@ cli_crosscheck.register(app)
 cli_profile.register(app)
 cli_quests.register(app)
 cli_archive.register(app)
+cli_branches.register(app)
 
 
 @bible_app.command("check")
