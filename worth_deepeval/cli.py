@@ -40,9 +40,14 @@ _MOST_REPLY: int = 32 * 1024 * 1024
 
 @app.command()
 def validate(
-    episodes: Annotated[list[Path], typer.Argument(metavar="EPISODE...")], as_json: AsJson = False
+    episodes: Annotated[list[Path], typer.Argument(metavar="EPISODE...")],
+    base: Annotated[
+        Path | None,
+        typer.Option(metavar="EPISODE", help="The episode of which these are rewrites or modifications."),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Check episodes: ids, points, and whether the key sentences suffice for the answer."""
+    """Check episodes: ids, points, whether the key sentences suffice for the answer, and variations against what they vary."""
     from worth_deepeval.episode import load_sheet
     from worth_deepeval.validate import validate as find_faults
 
@@ -50,6 +55,10 @@ def validate(
     for path in episodes:
         sheet = load_sheet(path)
         faults = find_faults(sheet)
+        if base is not None:
+            from worth_deepeval.variation import compare_with_base
+
+            faults += tuple(compare_with_base(load_sheet(base), sheet))
         found.append(
             {
                 "path": path.as_posix(),

@@ -124,6 +124,22 @@ class Chain(Frozen):
     conclusions: tuple[Conclusion, ...] = ()
 
 
+class Variation(Frozen):
+    """Of which episode this one is a variation, and how (§3.4, §6.5). It stands in the key, so that no prompt can tell.
+
+    Attributes:
+        episode: The id of the episode that it varies.
+        kind: A `modification` changes evidence and with it the answer; a `rewrite` changes person or salience and no fact.
+        name: What its runs are told apart by, such as "third-person".
+        changed: The sentences whose text differs; empty where all may (another person, say).
+    """
+
+    episode: Text
+    kind: Literal["modification", "rewrite"]
+    name: Text
+    changed: tuple[SentenceId, ...] = ()
+
+
 class Key(Frozen):
     """What the author knows. No prompt may see it.
 
@@ -138,6 +154,7 @@ class Key(Frozen):
         clue_total: The sum of the weights.
         unplaced: How many sentences of K there are beside `clues`, of which nobody outside knows which they are.
         outside: Sentences that are known to be none of those.
+        varies: The episode of which this one is a variation.
         unaligned: Facts of the source that stand in no sentence, as far as a program can tell.
     """
 
@@ -151,6 +168,7 @@ class Key(Frozen):
     clue_total: Annotated[int, Field(strict=True, ge=1)] | None = None
     unplaced: Annotated[int, Field(strict=True, ge=0, le=2000)] = 0
     outside: tuple[SentenceId, ...] = ()
+    varies: Variation | None = None
     unaligned: tuple[Text, ...] = ()
 
     @property

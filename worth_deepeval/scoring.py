@@ -62,6 +62,9 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
         if open_ := [one for one in clue_ids if one not in weights and one not in sheet.key.outside]:
             return Unscored("weights", f"whether {open_[0]} is a key sentence is not known")
     hits = tuple([one for one in clue_ids if one in weights])
+    gains = [weights[one] for one in hits]
+    if None in gains:
+        return Unscored("weights", f"the weight of {hits[gains.index(None)]} is not known")
     correct: list[str] = []
     incorrect: list[str] = []
     participant = 0
@@ -71,18 +74,15 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
             return Unscored("points", f"the points of {one} are not known")
         participant += gain
         (correct if gain > 0 else incorrect).append(one)
-    gains = [weights[one] for one in hits]
-    if None in gains:
-        return Unscored("weights", f"the weight of {hits[gains.index(None)]} is not known")
     return Scored(
         WorthScore(
-            episode=sheet.episode.id,
-            hits=hits,
-            correct=tuple(correct),
-            incorrect=tuple(incorrect),
-            clue=sum(gains),  # type: ignore[arg-type]  # none is None
-            participant=participant,
-            range=possible.value,
+            sheet.episode.id,
+            hits,
+            tuple(correct),
+            tuple(incorrect),
+            sum(gains),  # type: ignore[arg-type]  # none is None
+            participant,
+            possible.value,
         )
     )
 

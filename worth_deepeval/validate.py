@@ -30,7 +30,7 @@ def validate(sheet: Sheet) -> tuple[Fault, ...]:
 
     The key's `status: draft` asks for existing ids alone: a draft claims nothing yet.
     """
-    faults = [*_references(sheet), *_points(sheet)]
+    faults = [*_references(sheet), *_sides(sheet.key), *_points(sheet)]
     if sheet.key.status == "final":
         faults += [*_distractors(sheet), *_solvable(sheet)]
     return tuple(faults)
@@ -84,10 +84,25 @@ def _references(sheet: Sheet) -> Iterator[Fault]:
     for path, ids in (
         ("clues", [clue.sentence for clue in key.clues]),
         ("participants", [one.role for one in key.participants]),
+        ("distractors", [one.role for one in key.distractors]),
         ("chain.facts", [fact.id for fact in key.chain.facts]),
+        ("chain.conclusions", [one.role for one in key.chain.conclusions]),
     ):
         for twice in sorted({one for one in ids if ids.count(one) > 1}):
             yield Fault("twice", path, f"{twice} is given twice")
+
+
+def _sides(key: Key) -> Iterator[Fault]:
+    """What cannot stand on both sides of an argument."""
+    for n, pair in enumerate(key.pairs):
+        if pair.suspicion == pair.exoneration:
+            yield Fault("one-sentence-pair", f"pairs[{n}]", f"{pair.suspicion} is both sides of a pair")
+    for n, other in enumerate(key.distractors):
+        for both in sorted(set(other.incriminating) & set(other.exonerating)):
+            yield Fault("both-sides", f"distractors[{n}]", f"{both} is given for and against {other.role}")
+    for n, one in enumerate(key.outside):
+        if one in key.weights:
+            yield Fault("inside-and-outside", f"outside[{n}]", f"{one} is in K and said to be outside of it")
 
 
 def _points(sheet: Sheet) -> Iterator[Fault]:
