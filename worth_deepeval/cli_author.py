@@ -122,7 +122,7 @@ def _complete(
     missing = [f"--{name}" for name, value in given.items() if not (value or "").strip()]
     missing += ["--candidate (two or more)"] if len(candidates) < 2 else []
     if missing and not asks:
-        raise InputError("worth new", f"not said yet: {', '.join(missing)}", hint="give them as options")
+        raise InputError("new", f"not said yet: {', '.join(missing)}", hint="give them as options")
     known = {
         name: value if value and value.strip() else typer.prompt(_ASK[name]) for name, value in given.items()
     }
@@ -160,7 +160,12 @@ def _new_json(file: Path, name: str, split: "Split") -> dict[str, Any]:
         "status": "draft",
         "sentences": len(split.sentences),
         "doubts": [
-            {"sentence": sentence_id(one.sentence), "code": one.code, "message": one.message}
+            {
+                "sentence": sentence_id(one.sentence),
+                "code": one.code,
+                "message": one.message,
+                "place": one.place,
+            }
             for one in split.doubts
         ],
     }
@@ -173,7 +178,7 @@ def _say_new(file: Path, split: "Split", people: int) -> None:
     if split.doubts:
         say(f"look at {len(split.doubts)} {'place' if len(split.doubts) == 1 else 'places'}:")
     for one in split.doubts:
-        say(f"  {sentence_id(one.sentence)} {one.message}: {clean(split.sentences[one.sentence], limit=70)}")
+        say(f"  {sentence_id(one.sentence)} {one.message}: {clean(one.place, limit=90)}")
     say(
         "next: mend the splitting (worth new --show, one sentence on each line, then --lines), write the key,"
     )

@@ -73,7 +73,7 @@ def test_new_writes_over_nothing_unless_it_is_told_to(story: Path, tmp_path: Pat
 def test_new_names_all_that_is_missing_where_nobody_can_be_asked(story: Path) -> None:
     assert run("new", story, "--id", "T02") == (
         2,
-        "worth new: not said yet: --title, --question, --scope, --source, --candidate (two or more); give them as options",
+        "new: not said yet: --title, --question, --scope, --source, --candidate (two or more); give them as options",
     )
 
 

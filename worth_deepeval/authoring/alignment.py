@@ -59,7 +59,9 @@ def align(
         from rapidfuzz import fuzz, process  # noqa: PLC0415  # an extra
     except ImportError:
         raise InputError(
-            "worth", "facts cannot be aligned: rapidfuzz is not installed", hint="install the extra episodes"
+            "rapidfuzz",
+            "not installed, and facts cannot be aligned without it",
+            hint="install the extra episodes",
         ) from None
     where: dict[str, set[int]] = {}
     for at, one in enumerate(sentences):

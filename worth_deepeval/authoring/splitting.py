@@ -38,6 +38,7 @@ _STRAY: Final = re.compile(r"^[”’」』）)\]，、；：,;:。！？.!?…�
 _NO_END: Final = re.compile(r"(?:\.\.|…|\b[A-Za-z]\.)[\"”’')\]]{0,3} ?$")
 MAX_TEXT: Final = 300_000
 MAX_PARAGRAPH: Final = 40_000  # sentencex takes the square of it where every mark opens a quotation
+_SIDE: Final = 32
 _LONGEST: Final = {"en": 400, "zh": 160}
 
 
@@ -49,11 +50,13 @@ class Doubt:
         sentence: The sentence, counted from 0.
         code: A word for programs.
         message: A line for people, without the sentence's number.
+        place: The words around the place, with a bar where one sentence ends or may end.
     """
 
     sentence: int
     code: Literal["mark-inside", "goes-on", "after-quotation", "abbreviation", "very-long", "very-short"]
     message: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,8 @@ def _sentences(paragraph: str, language: Language, *, speeches: bool) -> list[st
         from sentencex import segment  # type: ignore[import-untyped]  # noqa: PLC0415  # an extra, which has no types
     except ImportError:
         raise InputError(
-            "worth",
-            "sentences cannot be told apart: sentencex is not installed",
+            "sentencex",
+            "not installed, and sentences cannot be told apart without it",
             hint="install the extra episodes, or put one sentence on each line and use --lines",
         ) from None
     flat = " ".join(paragraph.split())
@@ -139,21 +142,30 @@ def _doubts(sentences: list[str], begins: set[int], language: Language) -> list[
     found: list[Doubt] = []
     for at, one in enumerate(sentences):
         before = sentences[at - 1] if at and at not in begins else ""
+        joint = _around(before, one)
         if before and (_STRAY.match(one) or (language == "en" and one[:1].islower())):
-            found.append(Doubt(at, "goes-on", "begins as if it belonged to the one before"))
+            found.append(Doubt(at, "goes-on", "may belong to the one before", joint))
         elif before and _CLOSED[language].search(before) and _may_belong(one, language):
-            found.append(Doubt(at, "after-quotation", "may belong to the quotation that ends the one before"))
+            found.append(Doubt(at, "after-quotation", "may say who spoke in the one before", joint))
         elif before and language == "en" and _ABBREVIATED.search(before):
-            found.append(
-                Doubt(at, "abbreviation", "the one before ends in what may be an abbreviation or a letter")
-            )
-        if any(place.group(1).lower() not in _TITLES for place in _INSIDE[language].finditer(one)):
-            found.append(Doubt(at, "mark-inside", "has the end of a sentence inside: perhaps two"))
+            found.append(Doubt(at, "abbreviation", "follows what may be an abbreviation", joint))
+        inside = next(
+            (end for end in _INSIDE[language].finditer(one) if end.group(1).lower() not in _TITLES), None
+        )
+        if inside:
+            place = _around(one[: inside.end()], one[inside.end() :])
+            found.append(Doubt(at, "mark-inside", "may be two", place))
         if len(one) > _LONGEST[language]:
-            found.append(Doubt(at, "very-long", f"is very long: {len(one)} characters"))
+            found.append(Doubt(at, "very-long", f"is long, {len(one)} characters", one[:_SIDE] + "…"))
         if sum(map(str.isalnum, one)) < 2:
-            found.append(Doubt(at, "very-short", "has hardly a word"))
+            found.append(Doubt(at, "very-short", "has hardly a word", one[:_SIDE]))
     return found
+
+
+def _around(before: str, after: str) -> str:
+    left, right = before.rstrip(), after.lstrip()
+    left = left if len(left) <= _SIDE else "…" + left[-_SIDE:]
+    return f"{left} | {right if len(right) <= _SIDE else right[:_SIDE] + '…'}"
 
 
 def _may_belong(one: str, language: Language) -> bool:
