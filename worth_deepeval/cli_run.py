@@ -350,15 +350,17 @@ def compare(
     from worth_deepeval.conditions import read_condition
     from worth_deepeval.episode import load_sheet
     from worth_deepeval.records import read_records
+    from worth_deepeval.report import draft_note
     from worth_deepeval.report_compare import comparison_json, comparison_text
 
     if condition is not None:
         condition = read_condition(condition).name
     records = [one for path in runs or [OUT] for one in read_records(path)]
-    found = set_beside(load_sheet(episode), records, a, b, condition=condition, exploratory=exploratory)
+    sheet = load_sheet(episode)
+    found = set_beside(sheet, records, a, b, condition=condition, exploratory=exploratory)
     if as_json:
-        print_json(comparison_json(found))
+        print_json(comparison_json(found) | {"status": sheet.key.status})
     else:
-        for line in comparison_text(found):
+        for line in [*comparison_text(found), *draft_note(sheet)]:
             say(line)
     raise typer.Exit(0 if found.pairs else 1)

@@ -50,6 +50,12 @@ def _reply(sheet: Sheet, path: str, response: Response, outcome: Outcome[WorthSc
     }
 
 
+def draft_note(sheet: Sheet) -> Iterator[str]:
+    """Yield the line that goes with points under a key that nobody has confirmed."""
+    if sheet.key.status == "draft":
+        yield f"the key of {sheet.episode.id} is a draft: nobody has confirmed it, and these points say no more than it does"
+
+
 def score_text(sheet: Sheet, replies: list[Scoring]) -> Iterator[str]:
     """Yield the lines of `worth score`: what each reply found, and what it concluded, apart."""
     names = {one.id: one.name for one in sheet.episode.candidates}
@@ -73,7 +79,6 @@ def score_text(sheet: Sheet, replies: list[Scoring]) -> Iterator[str]:
         yield f"  concluded: {found.participant} points; rightly {right}, wrongly {wrong}"
         for one in response.violations:
             yield f"  protocol: {clean(one.message, limit=300)}  [{one.code}]"
-    if sheet.key.status == "draft":
-        yield f"the key of {sheet.episode.id} is a draft: nobody has confirmed it, and these points say no more than it does"
+    yield from draft_note(sheet)
     scored = sum(isinstance(outcome, Scored) for _, _, outcome in replies)
     yield f"{scored} of {len(replies)} {'reply' if len(replies) == 1 else 'replies'} scored"

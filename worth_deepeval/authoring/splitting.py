@@ -37,7 +37,9 @@ _ABBREVIATED: Final = re.compile(
 _STRAY: Final = re.compile(r"^[”’」』）)\]，、；：,;:。！？.!?…—–-]")
 _NO_END: Final = re.compile(r"(?:\.\.|…|\b[A-Za-z]\.)[\"”’')\]]{0,3} ?$")
 MAX_TEXT: Final = 300_000
-MAX_PARAGRAPH: Final = 40_000  # sentencex takes the square of it where every mark opens a quotation
+MAX_PARAGRAPH: Final = 40_000
+MAX_MARKS: Final = 2_000  # of quotation in a paragraph: sentencex takes the square of their number
+_MARKS: Final = frozenset("'`“”‘’«»‹›„‚「」『』（）()[]【】《》")
 _SIDE: Final = 32
 _LONGEST: Final = {"en": 400, "zh": 160}
 
@@ -123,6 +125,12 @@ def _sentences(paragraph: str, language: Language, *, speeches: bool) -> list[st
             f"a paragraph of {len(flat):,} characters",
             where=f"'{clean(flat, limit=40)}'",
             allowed=f"paragraphs of at most {MAX_PARAGRAPH:,} characters, with blank lines between them",
+        )
+    if sum(map(_MARKS.__contains__, flat)) > MAX_MARKS:
+        raise InputError(
+            "the story",
+            f"more than {MAX_MARKS:,} quotation marks and brackets in a paragraph",
+            where=f"'{clean(flat, limit=40)}'",
         )
     found = list(segment(language, _JOINT.sub("", flat) if language == "zh" else flat))
     return [part for one in found for part in _cut(one, language)] if speeches else found
