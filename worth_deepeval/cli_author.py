@@ -71,7 +71,7 @@ def new(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     if not text.strip("\ufeff \t\r\n"):
         raise InputError(story, "empty", allowed="a story")
     tongue = _language(language, text, story)
-    split = split_story(text, tongue, lines=lines, speeches=speeches)
+    split = split_story(text, tongue, lines=lines, speeches=speeches, file=story)
     if show:
         for one in split.sentences:
             say(one)
@@ -150,6 +150,10 @@ def at_terminal() -> bool:
     return sys.stdin.isatty()
 
 
+def _count(sentences: int) -> str:
+    return f"{sentences} {'sentence' if sentences == 1 else 'sentences'}"
+
+
 def _new_json(file: Path, name: str, split: "Split") -> dict[str, Any]:
     from worth_deepeval.authoring.drafting import sentence_id
 
@@ -174,7 +178,7 @@ def _new_json(file: Path, name: str, split: "Split") -> dict[str, Any]:
 def _say_new(file: Path, split: "Split", people: int) -> None:
     from worth_deepeval.authoring.drafting import sentence_id
 
-    say(f"{file.as_posix()}: {len(split.sentences)} sentences, {people} candidates; a draft without a key")
+    say(f"{file.as_posix()}: {_count(len(split.sentences))}, {people} candidates; a draft without a key")
     if split.doubts:
         say(f"look at {len(split.doubts)} {'place' if len(split.doubts) == 1 else 'places'}:")
     for one in split.doubts:
@@ -254,12 +258,11 @@ def _say_import(one: "Imported", file: Path) -> None:
     from worth_deepeval.authoring.drafting import sentence_id
 
     draft = one.draft
-    size = f"{len(draft.sentences)} sentences, {len(draft.candidates)} candidates"
+    size = f"{_count(len(draft.sentences))}, {len(draft.candidates)} candidates"
     say(f"{file.as_posix()}: {size}; a draft")
     placed = [each for each in one.proposals if each.sentence is not None]
     clues = len(draft.key["clues"])
-    where = f"{clues} {'sentence' if clues == 1 else 'sentences'}"
-    say(f"  found {len(placed)} of the solution's {len(one.proposals)} facts in {where}")
+    say(f"  found {len(placed)} of the solution's {len(one.proposals)} facts in {_count(clues)}")
     for each in sorted(placed, key=lambda each: each.sentence or 0):
         say(f"    {sentence_id(each.sentence or 0)} {each.score:3d}  {clean(each.fact, limit=90)}")
     missing = [each for each in one.proposals if each.sentence is None]

@@ -138,7 +138,7 @@ def _musr(sample: dict[str, Any], here: _At, at: int, least: int) -> Imported:
     read = [
         _tree(tree, _At(here.file, f"{inner.path}.intermediate_trees[{n}]")) for n, tree in enumerate(trees)
     ]
-    sentences = split_story(context, "en", speeches=True).sentences
+    sentences = split_story(context, "en", speeches=True, file=here.file).sentences
     found = [align(tree.facts, sentences, names=choices, least=least) for tree in read]
     info = _about(asked, len(choices))
     scene = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in info[0].items())
@@ -234,14 +234,18 @@ def _sherlock(sample: dict[str, Any], here: _At, least: int) -> Imported:
             "reveal_index", f"found {shown(reveal)}", f"1 to {len(mystery)}, where the story ends"
         )
     before = mystery[:reveal].rstrip()
-    sentences = split_story(before, "en", speeches=True).sentences
+    sentences = split_story(before, "en", speeches=True, file=here.file).sentences
     if sentences and not before.endswith((".", "!", "?", '"', "”")):
         sentences = sentences[:-1]  # the sentence that goes on to name the culprit
         if sentences and sentences[-1].endswith((' "', " “")):  # the quotation that it opens
             sentences = (*sentences[:-1], sentences[-1][:-2].rstrip())
     if not sentences:
         raise here.error("reveal_index", f"found {reveal}", "a story before the reveal")
-    facts = _Leaves(facts=list(dict.fromkeys(split_story(mystery[reveal:], "en", speeches=True).sentences)))
+    facts = _Leaves(
+        facts=list(
+            dict.fromkeys(split_story(mystery[reveal:], "en", speeches=True, file=here.file).sentences)
+        )
+    )
     if len(facts.facts) > MAX_FACTS:
         raise here.error("mystery", f"{len(facts.facts)} sentences of explanation", f"at most {MAX_FACTS}")
     found = align(facts.facts, sentences, names=[*suspects, "Holmes Watson Lestrade"], least=least)

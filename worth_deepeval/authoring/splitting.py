@@ -76,7 +76,9 @@ class Split:
     doubts: tuple[Doubt, ...]
 
 
-def split_story(text: str, language: Language, *, lines: bool = False, speeches: bool = False) -> Split:
+def split_story(
+    text: str, language: Language, *, lines: bool = False, speeches: bool = False, file: object = "the story"
+) -> Split:
     """Cut a story into sentences.
 
     Args:
@@ -85,20 +87,21 @@ def split_story(text: str, language: Language, *, lines: bool = False, speeches:
         language: What it is written in.
         lines: Whether each line is a sentence already, as a person has left it.
         speeches: Whether to cut between the sentences of a speech, which are else left together.
+        file: What to call the text in errors.
 
     Raises:
         InputError: The extra `episodes` is not installed, or the text or a paragraph of it is too long.
     """
     if len(text) > MAX_TEXT:
         raise InputError(
-            "the story", f"{len(text):,} characters", allowed=f"at most {MAX_TEXT:,} characters of story"
+            file, f"{len(text):,} characters", allowed=f"at most {MAX_TEXT:,} characters of story"
         )
     text = unicodedata.normalize("NFC", text.removeprefix("\ufeff")).replace("\r\n", "\n").replace("\r", "\n")
     if lines:
         parts = [text.split("\n")]
     else:
         paragraphs = (_BLANK_LINE if _BLANK_LINE.search(text.strip()) else _FULL_LINE).split(text)
-        parts = [_sentences(one, language, speeches=speeches) for one in paragraphs]
+        parts = [_sentences(one, language, speeches=speeches, file=file) for one in paragraphs]
     sentences: list[str] = []
     begins: set[int] = set()
     for part in parts:
@@ -109,7 +112,7 @@ def split_story(text: str, language: Language, *, lines: bool = False, speeches:
     )
 
 
-def _sentences(paragraph: str, language: Language, *, speeches: bool) -> list[str]:
+def _sentences(paragraph: str, language: Language, *, speeches: bool, file: object) -> list[str]:
     try:
         from sentencex import segment  # type: ignore[import-untyped]  # noqa: PLC0415  # an extra, which has no types
     except ImportError:
@@ -121,14 +124,14 @@ def _sentences(paragraph: str, language: Language, *, speeches: bool) -> list[st
     flat = " ".join(paragraph.split())
     if len(flat) > MAX_PARAGRAPH:
         raise InputError(
-            "the story",
+            file,
             f"a paragraph of {len(flat):,} characters",
             where=f"'{clean(flat, limit=40)}'",
             allowed=f"paragraphs of at most {MAX_PARAGRAPH:,} characters, with blank lines between them",
         )
     if sum(map(_MARKS.__contains__, flat)) > MAX_MARKS:
         raise InputError(
-            "the story",
+            file,
             f"more than {MAX_MARKS:,} quotation marks and brackets in a paragraph",
             where=f"'{clean(flat, limit=40)}'",
         )
