@@ -105,6 +105,22 @@ def test_the_command_tells_the_points_that_are_known() -> None:
     assert said.splitlines()[-1] == "0 of 1 reply scored"
 
 
+def test_replies_to_a_story_that_is_not_here_are_taken_in_with_the_prompt_that_was_sent(
+    tmp_path: Path,
+) -> None:
+    reply, sheet = str(PAPER / "kimi-03-roles.txt"), str(PAPER / "EP02")
+    said = ["import-run", sheet, reply, "--model", "m", "--interface", "web", "--hand-written"]
+    said += ["--tested", "2026-08-30", "--out", str(tmp_path / "runs")]
+    done = CliRunner().invoke(app, said)
+    assert "its story is not public" in str(done.exception)
+    sent = tmp_path / "prompt.txt"
+    sent.write_text("what was sent", encoding="utf-8")
+    assert CliRunner().invoke(app, [*said, "--prompt", str(sent)]).exit_code == 0
+    found = json.loads(CliRunner().invoke(app, ["score", sheet, str(tmp_path / "runs"), "--json"]).output)
+    assert found["replies"][0]["participant_score"] == -20
+    assert found["runs"][0]["condition"] == "full-story"
+
+
 # §5.2: each run's total. Of the paper: the means, the counts of runs, 16 and −3 of GPT-5.6 Sol, −3 of Kimi K3, −12 to −6 of
 # DeepSeek-V4-Pro, and 28 of 37 below 0. The rest is chosen so that these come out.
 TABLE: dict[str, tuple[list[int], tuple[float, float, float]]] = {
