@@ -86,9 +86,7 @@ class WithDistractor:
 
 def attractors(sample: Sample, *, seed: int, draws: int) -> Attractors:
     """Return the most common sets and the tests against two nulls that permute within model."""
-    common = Counter(one for one in sample.named if len(one) > 1)
-    # Equally frequent sets in an order that does not hang on hashing.
-    best = sorted(common, key=lambda one: (-common[one], sorted(one)))[:MOST_SETS]
+    best = common_sets(sample)
     masks = _masks(sample)
     roles = len(sample.by_role)
     cells = max(1, len(masks) * roles)
@@ -113,6 +111,13 @@ def attractors(sample: Sample, *, seed: int, draws: int) -> Attractors:
             "each candidate shuffled among each model's runs; the size of the most common set",
         )
     return Attractors(tuple(_attractor(sample, one) for one in best), across, together)
+
+
+def common_sets(sample: Sample) -> list[frozenset[str]]:
+    """Return the sets of at least two candidates that most runs name, most frequent first."""
+    common = Counter(one for one in sample.named if len(one) > 1)
+    # Equally frequent sets in an order that does not hang on hashing.
+    return sorted(common, key=lambda one: (-common[one], sorted(one)))[:MOST_SETS]
 
 
 def attractor(sample: Sample, roles: Sequence[str]) -> Attractor:
@@ -197,8 +202,13 @@ def _recombined(
     for positions in groups:
         mixed = [0] * len(positions)
         for role in range(roles):
+            bit, n = 1 << role, len(positions)
             named = sum(masks[i] >> role & 1 for i in positions)
-            for i in rng.sample(range(len(positions)), named):
-                mixed[i] |= 1 << role
+            # Drawing who does not name them is the same, and less work where most do.
+            few = rng.sample(range(n), min(named, n - named))
+            if named > n - named:
+                mixed = [one | bit for one in mixed]
+            for i in few:
+                mixed[i] ^= bit
         out += mixed
     return out
