@@ -144,8 +144,8 @@ def product_test(
         return Permutation(seen, 0.0, p, 0, f"{method}; normal")
 
     def draw() -> float:
-        found = scale * sum(map(mul, a, shuffled_within(groups, b, rng)))
-        return abs(found) if two_sided else found
+        value: float = scale * sum(map(mul, a, shuffled_within(groups, b, rng)))
+        return abs(value) if two_sided else value
 
     found = permutation_test(abs(seen) if two_sided else seen, draw, draws, method)
     return Permutation(seen, 0.0, found.p_value, draws, method)

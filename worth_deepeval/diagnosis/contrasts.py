@@ -189,9 +189,7 @@ def _shift(name: str, differences: list[int], groups: dict[str, list[int]], *, r
     return Shift(name, middle, interval, p, method, up, down, sign_test(up, down), result)
 
 
-def _turns(
-    base: Sample, pairs: "list[tuple[Run, Run]]", groups: dict[str, list[int]]
-) -> tuple[Turn, ...]:
+def _turns(base: Sample, pairs: "list[tuple[Run, Run]]", groups: dict[str, list[int]]) -> tuple[Turn, ...]:
     key = base.sheet.key
     distractors = frozenset(one.role for one in key.distractors) or frozenset(base.innocent)
     names = {one.id: one.name for one in base.sheet.episode.candidates}
@@ -205,7 +203,9 @@ def _turns(
         asked.append((f"name the base's most common answer, perhaps among others: {who}", common.__le__))
     out = []
     for name, does in asked:
-        sides = [[does(frozenset(run.response.role_ids)) for run in side] for side in zip(*pairs, strict=True)]
+        sides = [
+            [does(frozenset(run.response.role_ids)) for run in side] for side in zip(*pairs, strict=True)
+        ]
         first, second = sides
         leaning = [sum(second[i] - first[i] for i in own) for own in groups.values()]
         only_base = sum(a and not b for a, b in zip(first, second, strict=True))

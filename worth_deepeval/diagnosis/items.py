@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Final
 
 from ludic_deepeval.stats.intervals import Z95, Rate, wilson
 from ludic_deepeval.stats.permutation import correlation_within, pearson
@@ -68,26 +69,27 @@ def items(sample: Sample) -> tuple[Item, ...]:
     return tuple(out)
 
 
+_NOBODY: Final = {
+    "sentence": "nobody selects it: it tells no readers apart; see what they select beside it",
+    "participant": "nobody names them: see whether readers take them for a participant at all",
+    "distractor": "everybody names them: nothing that clears them is taken up",
+}
+_EVERYBODY: Final = {
+    "sentence": "everybody selects it: it tells no readers apart",
+    "participant": "everybody names them: they tell no readers apart",
+    "distractor": "nobody names them: they draw nobody",
+}
+
+
 def _remark(kind: str, rate: Rate, discrimination: float | None) -> str:
     """What the author may want to know. Nothing here says whether the story or the readers are at fault."""
-    if not rate.of:
+    if not rate.of or rate.low is None or rate.high is None:
         return ""
-    if rate.count == 0:
-        return {
-            "sentence": "nobody selects it: it tells no readers apart; see what they select beside it",
-            "participant": "nobody names them: see whether readers take them for a participant at all",
-            "distractor": "everybody names them: nothing that clears them is taken up",
-        }[kind]
-    if rate.count == rate.of:
-        return {
-            "sentence": "everybody selects it: it tells no readers apart",
-            "participant": "everybody names them: they tell no readers apart",
-            "distractor": "nobody names them: they draw nobody",
-        }[kind]
-    if discrimination is not None and discrimination < -Z95 / sqrt(rate.of):
-        return "who scores well otherwise gets it wrong more often"
-    if rate.low is not None and rate.low > 0.9:
-        return "almost everybody gets it right"
-    if rate.high is not None and rate.high < 0.1:
-        return "almost nobody gets it right"
-    return ""
+    said = {
+        _NOBODY[kind]: rate.count == 0,
+        _EVERYBODY[kind]: rate.count == rate.of,
+        "who scores well otherwise gets it wrong more often": (discrimination or 0) < -Z95 / sqrt(rate.of),
+        "almost everybody gets it right": rate.low > 0.9,
+        "almost nobody gets it right": rate.high < 0.1,
+    }
+    return next((words for words, holds in said.items() if holds), "")

@@ -11,8 +11,12 @@ from importlib.resources import files
 from ludic_deepeval.errors import clean
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.stats.intervals import Rate
-from worth_deepeval.diagnosis.markdown import CUED, WHY, tables
+from worth_deepeval.diagnosis.contrasts import Contrast
+from worth_deepeval.diagnosis.markdown import CUED
+from worth_deepeval.diagnosis.pictures import confidences, histogram, item_map
 from worth_deepeval.diagnosis.profiles import rate_text
+from worth_deepeval.diagnosis.tables import contrast_tables, contrast_title, tables
+from worth_deepeval.diagnosis.tables_runs import WHY
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
 
@@ -20,18 +24,10 @@ _CELL, _ROW, _LABEL, _WIDE = 8, 22, 190, 640
 _TOP = 22
 
 
-def page(sheet: Sheet, found: Sequence[Diagnosis]) -> str:
+def page(sheet: Sheet, found: Sequence[Diagnosis], contrasts: Sequence[Contrast] = ()) -> str:
     """Return the page."""
-    style = files("worth_deepeval.diagnosis").joinpath("page.css").read_text(encoding="utf-8")
-    title = f"{_text(sheet.episode.title)} ({_text(sheet.episode.id)})"
     lines = [
-        "<!doctype html>",
-        f'<html lang="{sheet.episode.language}"><head><meta charset="utf-8">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
-        f"<title>{title}</title><style>{style}</style></head><body><main>",
-        f"<h1>{title}</h1>",
-        f'<p class="quiet">{_text(sheet.episode.question)}</p>',
+        *opened(sheet, f"{sheet.episode.title} ({sheet.episode.id})"),
         (
             '<p class="quiet">Rates are count/of (rate, 95&nbsp;% Wilson interval). Runs of one model are alike: tests shuffle'
             " within it. This page shows the key: do not put it where a model may be trained on it.</p>"
@@ -39,7 +35,24 @@ def page(sheet: Sheet, found: Sequence[Diagnosis]) -> str:
     ]
     for one in found:
         lines += _condition(sheet, one)
+    for each in contrasts:
+        lines.append(f"<section><h2>{_text(contrast_title(each))}</h2>")
+        for title, head, rows in contrast_tables(each):
+            lines += table(title, head, rows)
+        lines.append("</section>")
     return "\n".join([*lines, "</main></body></html>", ""])
+
+
+def opened(sheet: Sheet, title: str) -> Iterator[str]:
+    """Yield the head of a page that loads and runs nothing, and its title."""
+    style = files("worth_deepeval.diagnosis").joinpath("page.css").read_text(encoding="utf-8")
+    yield "<!doctype html>"
+    yield f'<html lang="{sheet.episode.language}"><head><meta charset="utf-8">'
+    yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+    yield f"<title>{_text(title)}</title><style>{style}</style></head><body><main>"
+    yield f"<h1>{_text(title)}</h1>"
+    yield f'<p class="quiet">{_text(sheet.episode.question)}</p>'
 
 
 def _condition(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
@@ -48,18 +61,22 @@ def _condition(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
         yield f'<p class="warning">{CUED}</p>'
     parts = list(tables(sheet, one))
     for title, head, rows in parts[:2]:
-        yield from _table(title, head, rows)
+        yield from table(title, head, rows)
     if one.scored:
         yield from _totals(sheet, one)
+        yield from histogram(one)
+        yield from confidences(sheet, one)
         yield from _heat_map(one)
         yield from _people(sheet, one)
         yield from _story(sheet, one)
+        yield from item_map(sheet, one)
     for title, head, rows in parts[2:]:
-        yield from _table(title, head, rows)
+        yield from table(title, head, rows)
     yield "</section>"
 
 
-def _table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
+def table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """Yield a table, all of it escaped."""
     yield f"<h3>{_text(title)}</h3>"
     if not rows:
         yield '<p class="quiet">None.</p>'
