@@ -20,7 +20,8 @@ from worth_deepeval.diagnosis.tables_runs import WHY
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
 
-_CELL, _ROW, _LABEL, _WIDE = 8, 22, 190, 640
+_ROW, _LABEL, _WIDE = 22, 190, 640
+_LONG = frozenset({WHY, "Text", "Remark", "What", "Why", "Who"})
 _TOP = 22
 
 
@@ -81,16 +82,16 @@ def table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
     if not rows:
         yield '<p class="quiet">None.</p>'
         return
-    yield '<div class="wide"><table><thead><tr>'
+    # Where there is little width, rows with long texts become blocks; figures stay a table that can be moved sideways.
+    stack = ' class="stack"' if len(head) > 1 and _LONG & set(head) else ""
+    yield f'<div class="wide"><table{stack}><thead><tr>'
     yield "".join(f'<th scope="col">{_text(one)}</th>' for one in head) + "</tr></thead><tbody>"
     for row in rows:
-        yield (
-            "<tr>"
-            + "".join(
-                f"<td>{_cell(cell, apart=name == WHY)}</td>" for name, cell in zip(head, row, strict=True)
-            )
-            + "</tr>"
+        cells = (
+            f'<td data-label="{_text(name)}">{_cell(cell, apart=name == WHY)}</td>'
+            for name, cell in zip(head, row, strict=True)
         )
+        yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
 
 
@@ -101,8 +102,9 @@ def _cell(text: str, *, apart: bool) -> str:
 
 def _heat_map(one: Diagnosis) -> Iterator[str]:
     """A column for each sentence, a row for each model; a mark above the sentences of K."""
+    cell = max(4, min(10, 960 // max(1, len(one.sentences))))
     models = [row for row in one.models if row.scored]
-    width, height = _LABEL + _CELL * len(one.sentences) + 4, _TOP + _ROW * len(models) + 20
+    width, height = _LABEL + cell * len(one.sentences) + 4, _TOP + _ROW * len(models) + 20
     yield "<h3>Which sentences each model selects</h3>"
     yield '<p class="quiet">A column is a sentence, in the order of the story; the darker, the more runs. ▾ is a key sentence.</p>'
     yield f'<div class="wide"><svg role="img" aria-label="Sentences by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
@@ -110,16 +112,16 @@ def _heat_map(one: Diagnosis) -> Iterator[str]:
         name = clean(model.model, limit=26)
         yield f'<text x="{_LABEL - 8}" y="{_TOP + n * _ROW + 14}" class="label">{escape(name)}</text>'
     for column, row in enumerate(one.sentences):
-        x = _LABEL + column * _CELL
+        x = _LABEL + column * cell
         if row.key:
-            yield f'<text x="{x + _CELL / 2:g}" y="{_TOP - 6}" class="mark">▾</text>'
+            yield f'<text x="{x + cell / 2:g}" y="{_TOP - 6}" class="mark">▾</text>'
         if column % 10 == 9:
-            yield f'<text x="{x + _CELL / 2:g}" y="{height - 6}" class="tick">{escape(row.sentence)}</text>'
+            yield f'<text x="{x + cell / 2:g}" y="{height - 6}" class="tick">{escape(row.sentence)}</text>'
         rates = dict(row.by_model)
         for n, model in enumerate(models):
             rate = rates[model.model]
             yield (
-                f'<rect x="{x}" y="{_TOP + n * _ROW}" width="{_CELL - 1}" height="{_ROW - 3}" class="{"k" if row.key else "o"}"'
+                f'<rect x="{x}" y="{_TOP + n * _ROW}" width="{cell - 1}" height="{_ROW - 3}" class="{"k" if row.key else "o"}"'
                 f' fill-opacity="{_shade(rate)}"><title>{escape(row.sentence)} · {_text(model.model)} · {rate_text(rate)}'
                 "</title></rect>"
             )

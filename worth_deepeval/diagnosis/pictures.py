@@ -103,6 +103,7 @@ def item_map(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
         yield f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" class="label">{value:g}</text>'
     for share in (0, 25, 50, 75, 100):
         yield f'<text x="{_LEFT + _WIDE * share / 100:.1f}" y="{_TOP + tall + 18}" class="tick">{share} %</text>'
+    taken: list[tuple[float, float, float]] = []
     for each in shown:
         x = _LEFT + _WIDE * (each.difficulty.rate or 0.0)
         y = _TOP + tall * (1 - ((each.discrimination or 0.0) + 1) / 2)
@@ -116,5 +117,27 @@ def item_map(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
         kind = "circle" if each.kind == "sentence" else "rect"
         yield f"{mark}<title>{said}</title></{kind}>"
         label = each.id if each.kind == "sentence" else clean(name, limit=18)
-        yield f'<text x="{x + 7:.1f}" y="{y + 4:.1f}" class="note">{escape(label)}</text>'
+        at = _free(x, y, 6.2 * len(label), taken)
+        if at:  # where there is no room, hovering tells
+            yield f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" class="note">{escape(label)}</text>'
     yield "</svg></div>"
+
+
+def _free(
+    x: float, y: float, wide: float, taken: list[tuple[float, float, float]]
+) -> tuple[float, float] | None:
+    """Where a label beside a mark overlaps no other one, and take the place."""
+    for left, base in (
+        (x + 7, y + 4),
+        (x - 7 - wide, y + 4),
+        (x + 4, y - 7),
+        (x + 4, y + 15),
+        (x - wide, y - 7),
+        (x - wide, y + 15),
+    ):
+        if left > 0 and all(
+            abs(base - other) > 10 or left > end or left + wide < start for start, end, other in taken
+        ):
+            taken.append((left, left + wide, base))
+            return left, base
+    return None
