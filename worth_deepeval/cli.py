@@ -8,7 +8,9 @@ import typer
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import guarded, print_json, say
+from worth_deepeval import cli_code
 from worth_deepeval.cli_humans import clean_csv
+from worth_deepeval.cli_humans import report as humans_report
 from worth_deepeval.cli_report import report
 from worth_deepeval.cli_run import compare, import_run, run
 
@@ -27,6 +29,8 @@ app.command()(run)
 app.command("import-run")(import_run)
 app.command()(compare)
 humans.command("clean")(clean_csv)
+humans.command("report")(humans_report)
+cli_code.register(app)
 app.command()(report)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

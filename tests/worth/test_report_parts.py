@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from ludic_deepeval.stats.permutation import correlation_within, pearson, product_test, ranks
 from worth_deepeval.cli import app
+from worth_deepeval.csv_text import cell
 from worth_deepeval.diagnosis.author import author_page
 from worth_deepeval.diagnosis.confidence import confidence
 from worth_deepeval.diagnosis.contrasts import contrasts
@@ -21,7 +22,7 @@ from worth_deepeval.diagnosis.histogram import histogram
 from worth_deepeval.diagnosis.neighbours import near_misses, nearness
 from worth_deepeval.diagnosis.page import page
 from worth_deepeval.diagnosis.sample import Sample
-from worth_deepeval.diagnosis.tidy import as_csv, cell
+from worth_deepeval.diagnosis.tidy import as_csv
 from worth_deepeval.diagnostics import by_condition, contrast_all, diagnose
 from worth_deepeval.episode import Sheet
 from worth_deepeval.runs import Run, make_run

@@ -7,16 +7,15 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
+from worth_deepeval.csv_text import cell
 from worth_deepeval.diagnosis.contrasts import Contrast
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
 from worth_deepeval.runs import Run
 
 Row: TypeAlias = dict[str, Any]
-# A spreadsheet takes a cell that begins so for a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def run_rows(sheet: Sheet, runs: Iterable[Run]) -> Iterator[Row]:
@@ -76,18 +75,6 @@ def as_csv(rows: Sequence[Row]) -> str:
     writer.writerow(columns)
     writer.writerows([cell(row.get(name)) for name in columns] for row in rows)
     return out.getvalue()
-
-
-def cell(value: Any) -> Any:
-    """Return what goes into a cell: numbers as they are, text without what makes it a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        text = value.replace("\x00", "\ufffd")
-        return f"'{text}" if text.startswith(_FORMULA) else text
-    return value
 
 
 def _tables(one: Diagnosis) -> Iterator[tuple[str, Iterable[Row]]]:
