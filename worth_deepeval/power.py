@@ -16,7 +16,7 @@ from worth_deepeval.diagnosis.confidence import confidence
 from worth_deepeval.diagnosis.models import dissociation
 from worth_deepeval.diagnosis.neighbours import nearness
 from worth_deepeval.diagnosis.profiles import profiles
-from worth_deepeval.diagnosis.roles import attractors
+from worth_deepeval.diagnosis.roles import across, together
 from worth_deepeval.diagnosis.sample import Sample
 from worth_deepeval.diagnosis.sentences import covariations, pairs
 from worth_deepeval.episode import Sheet
@@ -235,12 +235,12 @@ def _trait(code: str) -> Speaks:
 
 
 def _across(made: list[Sample], at: int) -> bool:
-    found = attractors(made[0], seed=at, draws=DRAWS).across
+    found = across(made[0], seed=at, draws=DRAWS)
     return found is not None and found.p_value <= 0.05
 
 
 def _together_found(made: list[Sample], at: int) -> bool:
-    found = attractors(made[0], seed=at, draws=DRAWS).together
+    found = together(made[0], seed=at, draws=DRAWS)
     return found is not None and found.p_value <= 0.05
 
 
