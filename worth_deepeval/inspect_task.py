@@ -1,6 +1,6 @@
 """WORTH as an Inspect AI task (extra `inspect`): the same prompt, the same reading of replies, the same points as `worth score`.
 
-    inspect eval worth_deepeval/inspect_task.py --model openai/gpt-5 -T episode=test_cases/episodes/WEN01 -T condition=full-story -T runs=5
+    inspect eval worth_deepeval/inspect_task.py --model openai/gpt-5 -T episode=$PWD/test_cases/episodes/WEN01
 
 A task is of one episode under one condition; its one sample is the prompt, and epochs are the repetitions. Names of figures carry
 the episode, since points of two episodes are on two scales (§4.10). A reply whose selections cannot be read or are not valid is unscored
@@ -43,6 +43,8 @@ def worth(episode: str, condition: str = "full-story", runs: int = RUNS) -> Task
     """
     how = read_condition(condition)
     path = Path(episode).absolute()
+    if not path.exists():
+        raise InputError(path, "no such episode", hint="Inspect runs a task in its file's folder: give the whole path")
     sheet = load_sheet(path)
     mark, prompt, text = prompt_of(Cell(path, how))
     metadata = {
