@@ -25,7 +25,9 @@ def import_log(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "inspect_ai":
             raise
-        raise InputError("worth import-log", "Inspect AI is not installed", hint="pip install 'ludic-worth[inspect]'") from None
+        raise InputError(
+            "worth import-log", "Inspect AI is not installed", hint="pip install 'ludic-worth[inspect]'"
+        ) from None
     lines = list(log_runs(log))
     write_atomic(out, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
     say(f"{len(lines)} runs: {clean(str(out), limit=400)}")

@@ -44,7 +44,9 @@ def worth(episode: str, condition: str = "full-story", runs: int = RUNS) -> Task
     how = read_condition(condition)
     path = Path(episode).absolute()
     if not path.exists():
-        raise InputError(path, "no such episode", hint="Inspect runs a task in its file's folder: give the whole path")
+        raise InputError(
+            path, "no such episode", hint="Inspect runs a task in its file's folder: give the whole path"
+        )
     sheet = load_sheet(path)
     mark, prompt, text = prompt_of(Cell(path, how))
     metadata = {
