@@ -103,7 +103,15 @@ def item_map(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
         yield f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" class="label">{value:g}</text>'
     for share in (0, 25, 50, 75, 100):
         yield f'<text x="{_LEFT + _WIDE * share / 100:.1f}" y="{_TOP + tall + 18}" class="tick">{share} %</text>'
-    taken: list[tuple[float, float, float]] = []
+    # A label may lie on no mark and on no other label.
+    taken = [
+        (
+            _LEFT + _WIDE * (one.difficulty.rate or 0.0) - 5,
+            _LEFT + _WIDE * (one.difficulty.rate or 0.0) + 5,
+            _TOP + tall * (1 - ((one.discrimination or 0.0) + 1) / 2) + 4,
+        )
+        for one in shown
+    ]
     for each in shown:
         x = _LEFT + _WIDE * (each.difficulty.rate or 0.0)
         y = _TOP + tall * (1 - ((each.discrimination or 0.0) + 1) / 2)
