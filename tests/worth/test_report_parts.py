@@ -22,7 +22,7 @@ from worth_deepeval.diagnosis.histogram import histogram
 from worth_deepeval.diagnosis.neighbours import near_misses, nearness
 from worth_deepeval.diagnosis.page import page
 from worth_deepeval.diagnosis.sample import Sample
-from worth_deepeval.diagnosis.tidy import as_csv
+from worth_deepeval.diagnosis.tidy import as_csv, to_frame
 from worth_deepeval.diagnostics import by_condition, contrast_all, diagnose
 from worth_deepeval.episode import Sheet
 from worth_deepeval.runs import Run, make_run
@@ -306,3 +306,12 @@ def test_the_authors_page_escapes_and_loads_nothing(sheet: Sheet) -> None:
         assert "<b>x" not in html
         for loads in ("<script", "src=", "href=", "url(", "@import"):
             assert loads not in html
+
+
+def test_runs_become_a_frame_with_missing_values_where_nothing_was_scored(sheet: Sheet) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = to_frame(sheet, (run(sheet, "a", 1, "2", "1", said=70), run(sheet, "a", 2, "S", "1")))
+    assert frame["total"][0] == 8
+    assert pd.isna(frame["total"][1])
+    assert (frame["confidence"][0], frame["unscored_reason"][0]) == (70, "")
+    assert "S00S" in frame["unscored_reason"][1]

@@ -7,13 +7,16 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from worth_deepeval.csv_text import cell
 from worth_deepeval.diagnosis.contrasts import Contrast
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
 from worth_deepeval.runs import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row: TypeAlias = dict[str, Any]
 
@@ -44,6 +47,13 @@ def run_rows(sheet: Sheet, runs: Iterable[Run]) -> Iterator[Row]:
             "clue_ids": " ".join(run.response.clue_ids),
             "role_ids": " ".join(run.response.role_ids),
         }
+
+
+def to_frame(sheet: Sheet, runs: Iterable[Run]) -> "pd.DataFrame":
+    """One row a run, as in `runs.csv`; missing values for what was not scored (needs pandas)."""
+    import pandas as pd  # noqa: PLC0415  # an extra
+
+    return pd.DataFrame(list(run_rows(sheet, runs)))
 
 
 def tidy(
