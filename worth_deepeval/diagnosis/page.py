@@ -106,7 +106,7 @@ def _heat_map(one: Diagnosis) -> Iterator[str]:
     models = [row for row in one.models if row.scored]
     width, height = _LABEL + cell * len(one.sentences) + 4, _TOP + _ROW * len(models) + 20
     yield "<h3>Which sentences each model selects</h3>"
-    yield '<p class="quiet">A column is a sentence, in the order of the story; the darker, the more runs. ▾ is a key sentence.</p>'
+    yield '<p class="quiet">A column is a sentence, in the order of the story; the stronger the colour, the more runs. ▾ is a key sentence.</p>'
     yield f'<div class="wide"><svg role="img" aria-label="Sentences by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     for n, model in enumerate(models):
         name = clean(model.model, limit=26)
@@ -138,7 +138,7 @@ def _totals(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
     width, height = _LABEL + _WIDE + 30, _ROW * len(models) + 24
     step = _WIDE / max(1, most - least)
     yield f"<h3>Points, from {least} to {most}</h3>"
-    yield '<p class="quiet">A stroke is a run; the darker, the more runs with that total. The line is 0.</p>'
+    yield '<p class="quiet">A stroke is a run; the stronger, the more runs with that total. The line is 0.</p>'
     yield f'<div class="wide"><svg role="img" aria-label="Points by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     zero = _LABEL - least * step
     for n, model in enumerate(models):
@@ -186,7 +186,7 @@ def _story(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
     rates = {row.sentence: row for row in one.sentences}
     yield "<h3>The story as it was read</h3>"
     yield (
-        '<p class="quiet">The darker a sentence, the more runs selected it; hover for the figure. Underlined: key sentences,'
+        '<p class="quiet">The stronger the shade of a sentence, the more runs selected it; hover for the figure. Underlined: key sentences,'
         " with how many runs found them.</p>"
     )
     yield '<p class="story">'
