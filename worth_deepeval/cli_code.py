@@ -9,7 +9,8 @@ from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import note, print_json, say
 
 if TYPE_CHECKING:
-    from worth_deepeval.coding import Agreement, CodeCount, Kind, SheetRow
+    from worth_deepeval.coded import Agreement, CodeCount
+    from worth_deepeval.coding import Kind, SheetRow
     from worth_deepeval.episode import Sheet
 
 _RUNS: Final = "The folder or file of worth run, or a file with a line for each run."
@@ -187,7 +188,7 @@ def agree(
     as_json: AsJson = False,
 ) -> None:
     """Say how far two coders of one sheet agree: Cohen's kappa for each code."""
-    from worth_deepeval.coding import agreement, agreement_json, read_coded
+    from worth_deepeval.coded import agreement, agreement_json, read_coded
 
     found = agreement(read_coded(first), read_coded(second))
     if as_json:
@@ -219,7 +220,7 @@ def count(
     """Count codes by model, where all coders agree."""
     from dataclasses import asdict
 
-    from worth_deepeval.coding import counts, read_coded, read_key
+    from worth_deepeval.coded import counts, read_coded, read_key
 
     found = counts(read_key(key), [read_coded(path) for path in sheets])
     if as_json:

@@ -15,17 +15,8 @@ from ludic_deepeval.kappa import nominal_kappa
 from ludic_deepeval.llm.client import Request
 from ludic_deepeval.llm.loop import run as wait
 from worth_deepeval.cli import app
-from worth_deepeval.coding import (
-    CODES,
-    agreement,
-    codebook,
-    counts,
-    key_json,
-    read_coded,
-    read_key,
-    rows_of,
-    sheet_csv,
-)
+from worth_deepeval.coded import agreement, counts, read_coded, read_key
+from worth_deepeval.coding import CODES, codebook, key_json, rows_of, sheet_csv
 from worth_deepeval.diagnosis.sample import Sample
 from worth_deepeval.episode import Sheet
 from worth_deepeval.runs import Run, make_run
