@@ -8,8 +8,10 @@ import typer
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import guarded, print_json, say
-from worth_deepeval import cli_author
+from worth_deepeval import cli_author, cli_code
 from worth_deepeval.cli_humans import clean_csv
+from worth_deepeval.cli_humans import report as humans_report
+from worth_deepeval.cli_inspect import import_log
 from worth_deepeval.cli_report import report
 from worth_deepeval.cli_run import compare, import_run, run
 
@@ -26,8 +28,11 @@ humans = typer.Typer(help="What people answered.", no_args_is_help=True, rich_ma
 app.add_typer(humans, name="humans")
 app.command()(run)
 app.command("import-run")(import_run)
+app.command("import-log")(import_log)
 app.command()(compare)
 humans.command("clean")(clean_csv)
+humans.command("report")(humans_report)
+cli_code.register(app)
 app.command()(report)
 cli_author.register(app)
 
