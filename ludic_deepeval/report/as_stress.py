@@ -1,7 +1,7 @@
 """What a stress test found, for people and for programs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -10,8 +10,10 @@ from ludic_deepeval.effort import HIGH, Branching, Effort
 from ludic_deepeval.errors import InputError, LudicError, clean
 from ludic_deepeval.llm.budget import Spent
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.report.as_text import interval_text
 from ludic_deepeval.reuse import agreement, lexical_effort
 from ludic_deepeval.session import Asked, Session
+from ludic_deepeval.stability import Trials
 
 State: TypeAlias = Literal["measured", "unscored", "unread", "left"]
 _BANDS: Final = {
@@ -31,9 +33,11 @@ class Trial:
         id: Its id.
         title: Its title, or its id.
         state: measured; unscored (an answer could not be used); unread (no ledger of the prose as it is); left (not asked).
-        session: What was recorded, if anything was.
+        session: The first trial, if it came to an end.
         reason: Why it is not measured.
         saved: Where the session was saved.
+        sessions: All trials that came to an end.
+        repeated: How they differ, when there was to be more than one.
     """
 
     path: Path
@@ -43,10 +47,14 @@ class Trial:
     session: Session | None = None
     reason: str = ""
     saved: Path | None = None
+    sessions: tuple[Session, ...] = ()
+    repeated: Trials | None = None
 
     @property
     def falls_short(self) -> bool:
-        """Whether it was not measured, or more than .40 had to be invented."""
+        """Whether it was not measured, or more than .40 had to be invented; of several trials, in any."""
+        if self.repeated is not None:
+            return self.repeated.within < self.repeated.asked
         effort = self.session.effort() if self.session else None
         return not (isinstance(effort, Scored) and effort.value.value <= HIGH)
 
@@ -62,6 +70,8 @@ def stress_text(trials: Sequence[Trial], spent: Spent, *, paint: Painter) -> Ite
             yield f"  {paint('not measured', 'yellow')}: {clean(trial.reason, limit=600)}"
         else:
             yield from _session_text(trial.session, paint)
+        if trial.repeated is not None:
+            yield from _repeated_text(trial.repeated)
         if trial.saved:
             yield f"  saved: {clean(str(trial.saved), limit=400)}"
         yield ""
@@ -92,6 +102,20 @@ def _session_text(session: Session, paint: Painter) -> Iterator[str]:
     yield f"  {_baseline_text(session)}"
     yield f"  {clean(session.producers, limit=400)}"
     yield f"  {_took(session)}"
+
+
+def _repeated_text(found: Trials) -> Iterator[str]:
+    yield (
+        f"  {found.asked} trials, scored {found.scored}/{found.asked}; at most .40 had to be invented in"
+        f" {found.within}/{found.scored}"
+    )
+    for name, row in (("E_a", found.effort), ("Div_alpha", found.diversity)):
+        if row is not None:
+            yield f"    {name} {interval_text(row)}"
+    for reason in dict.fromkeys(found.unscored):
+        yield f"    not scored: {clean(reason, limit=300)}"
+    if left := found.asked - found.held:
+        yield f"    {left} not held to the end"
 
 
 def _diversity_text(outcome: Outcome[Branching]) -> str:
@@ -172,6 +196,18 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
         "session": trial.saved.as_posix() if trial.saved else None,
         "reason": trial.reason or None,
     }
+    if trial.repeated is not None:
+        found["repeat"] = asdict(trial.repeated) | {
+            "trials": [
+                {
+                    "repetition": one.repetition,
+                    "effort": effort_json(one),
+                    "diversity": diversity_json(one),
+                    "unscored": one.unscored.model_dump(mode="json") if one.unscored else None,
+                }
+                for one in trial.sessions
+            ]
+        }
     session = trial.session
     if session is None:
         return found | {"effort": None, "diversity": None, "baseline": None}

@@ -28,7 +28,8 @@ from ludic_deepeval.notary import Settings, extract
 from ludic_deepeval.schema import notary_schema
 from ludic_deepeval.sources.markdown import read_story
 from tests.live.conftest import ROOT, Standin
-from tests.live.standin import CONTEXT, NAME
+from tests.live.protocols import NAME
+from tests.live.standin import CONTEXT
 
 pytestmark = pytest.mark.live
 each_provider = pytest.mark.parametrize("provider", ["ollama", "anthropic", "openai"])
