@@ -295,6 +295,10 @@ def ludic(local: Standin | None, *arguments: str) -> "subprocess.CompletedProces
     """Run the command as a user does."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     if local is not None:
-        environment["OPENAI_BASE_URL"] = f"{local.url}/v1"
+        environment |= {
+            "OPENAI_BASE_URL": f"{local.url}/v1",
+            "ANTHROPIC_BASE_URL": local.url,
+            "OLLAMA_HOST": local.url,
+        }
     command = [sys.executable, "-m", "ludic_deepeval", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
