@@ -10,6 +10,7 @@ from ludic_deepeval.effort import HIGH, Branching, Effort
 from ludic_deepeval.errors import InputError, LudicError, clean
 from ludic_deepeval.llm.budget import Spent
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.plan_injection import PLAN_RULES, spoken
 from ludic_deepeval.report.as_text import interval_text
 from ludic_deepeval.reuse import agreement, lexical_effort
 from ludic_deepeval.session import Asked, Session
@@ -100,6 +101,7 @@ def _session_text(session: Session, paint: Painter) -> Iterator[str]:
         yield f"  new: {'; '.join(clean(text.rstrip('.。'), limit=70) for text in new[:_LISTED])}{more}"
     yield f"  {_diversity_text(session.diversity())}"
     yield f"  {_baseline_text(session)}"
+    yield from _spoken_text(session)
     yield f"  {clean(session.producers, limit=400)}"
     yield f"  {_took(session)}"
 
@@ -127,6 +129,17 @@ def _diversity_text(outcome: Outcome[Branching]) -> str:
         f" {_two(1 - found.npc_overlap)}, threads {_two(1 - found.hook_overlap)}; by what they rest on"
         f" {_two(found.by_item)})"
     )
+
+
+def _spoken_text(session: Session) -> Iterator[str]:
+    found = spoken(session)
+    for one in found[:_LISTED]:
+        where = "the ledger" if one.where == "ledger" else one.where
+        yield f"  look at {where}: “{clean(one.text, limit=100)}” {PLAN_RULES[one.rule]}"
+    if len(found) > _LISTED:
+        yield f"    and {len(found) - _LISTED} more such lines"
+    if found:
+        yield "    (a judge may have done as it was told: check its labels before you believe E_a)"
 
 
 def _baseline_text(session: Session) -> str:
@@ -218,6 +231,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
         "tester": _asked_json(session.tester),
         "judge": _asked_json(session.judge),
         "same_model": session.same_model,
+        "suspicions": [asdict(one) for one in spoken(session)],
         "labels": [
             {
                 "seed": outline.seed,
