@@ -301,4 +301,4 @@ def ludic(local: Standin | None, *arguments: str) -> "subprocess.CompletedProces
             "OLLAMA_HOST": local.url,
         }
     command = [sys.executable, "-m", "ludic_deepeval", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
