@@ -100,6 +100,11 @@ def requests_of(jobs: Sequence[Job], settings: Settings) -> Iterator[Request]:
         yield from requests_for(job.plan.story.prose, settings, job.repetition, known=job.known)
 
 
+def first_request(job: Job, settings: Settings) -> Request:
+    """What a reading asks first. What it asks next depends on the answer."""
+    return requests_for(job.plan.story.prose, settings, job.repetition, known=job.known)[0]
+
+
 @dataclass(frozen=True)
 class Run:
     """What came of many readings.
