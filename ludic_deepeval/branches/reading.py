@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ludic_deepeval.branches.graph import MAX_PASSAGES, MAX_WAYS, Graph
+from ludic_deepeval.branches.ink import is_compiled_ink, is_ink, read_compiled_ink, read_ink
+from ludic_deepeval.branches.scripts import is_choicescript, is_renpy, read_choicescript, read_renpy
 from ludic_deepeval.branches.twee import is_twee, read_twee
+from ludic_deepeval.branches.twine import is_html, is_twison, read_html, read_twison
+from ludic_deepeval.branches.yarn import is_yarn, read_yarn
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import load_model
@@ -34,7 +38,14 @@ class Format:
 
 
 FORMATS: Final[tuple[Format, ...]] = (
+    Format("ink (compiled)", (".ink.json",), lambda raw, _: is_compiled_ink(raw), read_compiled_ink),
+    Format("Twine 2 HTML", (".html", ".htm"), lambda raw, _: is_html(raw), read_html),
+    Format("Twison JSON", (".twison.json", ".twison"), lambda raw, _: is_twison(raw), read_twison),
     Format("Twee 3", (".twee", ".tw"), lambda raw, _: is_twee(raw), read_twee),
+    Format("Yarn", (".yarn",), lambda raw, _: is_yarn(raw), read_yarn),
+    Format("Ren'Py", (".rpy",), lambda raw, _: is_renpy(raw), read_renpy),
+    Format("ink", (".ink",), is_ink, read_ink),
+    Format("ChoiceScript", (".txt",), lambda raw, _: is_choicescript(raw), read_choicescript),
 )
 SUFFIXES: Final = frozenset(suffix for one in FORMATS for suffix in one.suffixes)
 

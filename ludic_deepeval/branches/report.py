@@ -190,7 +190,8 @@ def _of_fault(
     shown = []
     for event_id, passage, quote in zip(fault.events, fault.passages, fault.quotes, strict=True):
         event = events.get(event_id)
-        line = story.prose.place(event.evidence[0].start).line if event and event.evidence else 0
+        has_lines = event is not None and bool(event.evidence) and graph.passages[passage].line > 0
+        line = story.prose.place(event.evidence[0].start).line if event is not None and has_lines else 0
         shown.append((passage if event else event_id, line, quote))
     last = shown[-1][1] or graph.passages[fault.passages[-1]].line
     return BranchFinding(
