@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from ludic_deepeval.stats.results import Result
     from ludic_deepeval.stats.summaries import d_of_t, interval_backwards, r_summary, t_summary
+    from ludic_deepeval.stats.variance import SobolIndices, sobol_indices
 
 _HOME = {
     "agreement": ("Alpha", "Icc", "icc1", "krippendorff_alpha"),
@@ -54,6 +55,7 @@ _HOME = {
     "ranks": ("RankTest", "aligned_friedman", "friedman", "iman_davenport", "mean_ranks", "quade"),
     "results": ("Result",),
     "summaries": ("d_of_t", "interval_backwards", "r_summary", "t_summary"),
+    "variance": ("SobolIndices", "sobol_indices"),
 }  # fmt: skip
 _PLACE = {name: (module, name) for module, names in _HOME.items() for name in names}
 _PLACE["mcnemar_exact"] = ("exact", "mcnemar")
@@ -69,6 +71,7 @@ __all__ = [
     "RankTest",
     "Rate",
     "Result",
+    "SobolIndices",
     "TwoWay",
     "ahp",
     "aligned_friedman",
@@ -101,6 +104,7 @@ __all__ = [
     "rank_pairs_of",
     "shaffer",
     "sign_test",
+    "sobol_indices",
     "spearman_r",
     "t_summary",
     "tost",
