@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, exp, fsum, lgamma, log, sqrt
-from typing import Final
+from typing import Final, Literal
 
 from ludic_deepeval.errors import DataError
 
@@ -69,10 +69,17 @@ def _large_tail(least: int, total: int) -> float:
     return min(1.0, 2 * fsum(exp(one) for one in terms))
 
 
-def fisher(both: int, first: int, second: int, neither: int) -> Test:
-    """Test a fourfold table, two-sided (Fisher).
+def fisher(
+    both: int,
+    first: int,
+    second: int,
+    neither: int,
+    *,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+) -> Test:
+    """Test a fourfold table (Fisher).
 
-    p = the sum of the hypergeometric probabilities of all tables with these margins that are at most as probable as this
+    Two-sided p = the sum of the hypergeometric probabilities of all tables with these margins that are at most as probable as this
     one. The effect is the lift, P(both) / (P(first) P(second)); None when a margin is empty.
 
     Args:
@@ -80,16 +87,24 @@ def fisher(both: int, first: int, second: int, neither: int) -> Test:
         first: Runs with the first alone.
         second: Runs with the second alone.
         neither: Runs with neither.
+        alternative: "greater" tests whether both is more than chance: the sum over tables with at least as many.
 
     Raises:
-        DataError: A count is below 0.
+        DataError: A count is below 0, or no such alternative.
     """
     if min(both, first, second, neither) < 0:
         raise DataError("fisher", "a count below 0")
     total, rows, columns = both + first + second + neither, both + first, both + second
     lift = both * total / (rows * columns) if rows and columns else None
     start, chances = hypergeometric(total, rows, columns)
-    return Test(both, _as_extreme(chances, both - start), lift, "Fisher, two-sided")
+    at = both - start
+    if alternative == "two-sided":
+        p = _as_extreme(chances, at)
+    elif alternative in {"less", "greater"}:
+        p = min(1.0, fsum(chances[: at + 1] if alternative == "less" else chances[at:]))
+    else:
+        raise DataError("fisher", f"alternative is {alternative!r}", allowed="two-sided, less or greater")
+    return Test(both, p, lift, f"Fisher, {alternative}")
 
 
 def fisher_within(tables: Sequence[tuple[int, int, int, int]]) -> Test:
