@@ -1,6 +1,7 @@
 """Two means: Welch's t, Cohen's d, and whether they are equivalent (TOST)."""
 
 from math import isfinite, sqrt
+from typing import Final
 
 from numpy.typing import ArrayLike
 from scipy import optimize, stats
@@ -9,7 +10,8 @@ from ludic_deepeval.errors import DataError
 from ludic_deepeval.stats.inputs import Alternative, Floats, one_of, sample, share, varies
 from ludic_deepeval.stats.results import Result
 
-ALTERNATIVES = ("two-sided", "less", "greater")
+ALTERNATIVES: Final = ("two-sided", "less", "greater")
+_FARTHEST: Final = 5_000.0
 
 
 def welch_t(
@@ -57,7 +59,8 @@ def cohens_d(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95) -
     d = (x̄ − ȳ) / √(((n−1) s_x² + (m−1) s_y²) / (n+m−2)); below 0 when x̄ is the smaller.
 
     Returns:
-        d as statistic and effect, with the interval that inverts the noncentral t with n + m − 2 degrees of freedom.
+        d as statistic and effect, with the interval that inverts the noncentral t with n + m − 2 degrees of freedom;
+        None for a t beyond 5,000, where that cannot be computed.
 
     Raises:
         DataError: A group is too small, or neither varies.
@@ -146,9 +149,11 @@ def _d(x: Floats, y: Floats) -> float:
     return float((x.mean() - y.mean()) / sqrt(pooled))
 
 
-def _d_interval(d: float, n: int, m: int, confidence: float) -> tuple[float, float]:
+def _d_interval(d: float, n: int, m: int, confidence: float) -> tuple[float, float] | None:
     scale = sqrt(n * m / (n + m))
     t, df = abs(d) * scale, n + m - 2
+    if t > _FARTHEST:
+        return None
 
     def below(shift: float, level: float) -> float:
         found = float(stats.nct.cdf(t, df, shift))
