@@ -7,6 +7,7 @@ nothing differs: the statistic is 0 and p 1. Where all problems agree so that an
 p = (1/k!)^(N−1), the chance of N agreeing orders (Conover 1999).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, inf
 from typing import Final
@@ -14,7 +15,8 @@ from typing import Final
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ludic_deepeval.stats.inputs import Floats, Ties, codes, one_of, table, whole
+from ludic_deepeval.errors import DataError
+from ludic_deepeval.stats.inputs import Floats, Ties, codes, one_of, sample, table, whole
 from ludic_deepeval.stats.results import Result
 
 TIES: Final = ("corrected", "uncorrected")
@@ -70,6 +72,24 @@ def friedman(data: ArrayLike, *, ties: Ties = "corrected") -> RankTest:
         method=f"Friedman, ties {ties}",
         mean_ranks=tuple(ranks.mean(axis=0).tolist()),
         problems=n,
+    )
+
+
+def friedman_of(ranks: Sequence[float], problems: int) -> RankTest:
+    """Friedman's test from mean ranks, as a paper prints them; not corrected for ties, which they do not show."""
+    means = sample(ranks, "friedman", what="the list of mean ranks")
+    k = len(means)
+    if problems < 2:
+        raise DataError("friedman", f"{problems} problems", allowed="at least 2")
+    chi = 12 * problems / (k * (k + 1)) * float(((means - (k + 1) / 2) ** 2).sum())
+    return RankTest(
+        statistic=chi,
+        df=float(k - 1),
+        p_value=float(stats.chi2.sf(chi, k - 1)),
+        effect=chi / (problems * (k - 1)),
+        method="Friedman, ties uncorrected",
+        mean_ranks=tuple(means.tolist()),
+        problems=problems,
     )
 
 
