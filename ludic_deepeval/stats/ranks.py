@@ -2,7 +2,7 @@
 
 All take a table of problems (rows) × algorithms (columns). Values are rounded to twelve digits of their row's largest
 and ranked as whole numbers, since float noise breaks ties: García's thirty data sets give T = 41.7284 in exact arithmetic
-and 41.69 in two programs that rank floats. A missing value is an error. Where every problem ranks all algorithms alike,
+and 41.691 and 41.696 in two programs that rank floats. A missing value is an error. Where every problem ranks all algorithms alike,
 nothing differs: the statistic is 0 and p 1. Where all problems agree so that an F has no divisor, it is infinite and
 p = (1/k!)^(N−1), the chance of N agreeing orders (Conover 1999).
 """
