@@ -176,6 +176,9 @@ def test_float_noise_breaks_no_tie() -> None:
     assert noisy != clean
     for test in RANK_TESTS:
         assert test(noisy) == test(clean)
+    assert spearman_r([3, 1, 2, 4], [0.1 + 0.2, 0.3, 0.5, 0.7]) == spearman_r(
+        [3, 1, 2, 4], [0.3, 0.3, 0.5, 0.7]
+    )
 
 
 def test_problems_of_very_different_size_are_ranked_exactly() -> None:

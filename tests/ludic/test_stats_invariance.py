@@ -15,13 +15,17 @@ from ludic_deepeval.stats import (
     ahp,
     aligned_friedman,
     cohens_d,
+    fisher,
     friedman,
     holm,
     icc1,
     iman_davenport,
     krippendorff_alpha,
+    mcnemar_exact,
     nemenyi,
     pearson_r,
+    power_r,
+    power_t,
     quade,
     rank_pairs,
     shaffer,
@@ -29,6 +33,7 @@ from ludic_deepeval.stats import (
     tost,
     two_way_anova,
     welch_t,
+    wilson,
 )
 
 CLOSE = {"rel": 1e-9, "abs": 1e-12}
@@ -54,6 +59,7 @@ def some_vary(x: Sequence[float], y: Sequence[float]) -> bool:
     return len(set(x)) > 1 or len(set(y)) > 1
 
 
+@settings(max_examples=40)
 @given(groups, groups, seeds)
 def test_two_means_in_any_order(x: list[float], y: list[float], seed: int) -> None:
     assume(some_vary(x, y))
@@ -240,6 +246,38 @@ def test_correlations_in_any_order(pairs: list[tuple[float, float]], seed: int) 
     assert same(found, pearson_r(x[order], y[order], interval="fisher"))
     assert same(found, pearson_r(y, x * 2 + 1, interval="fisher"))
     assert same(spearman_r(x, y), spearman_r(np.exp(x[order]), y[order]))
+
+
+counts = st.integers(0, 12)
+
+
+@given(counts, counts, counts, counts)
+def test_tables_of_counts_under_other_names(a: int, b: int, c: int, d: int) -> None:
+    p = fisher(a, b, c, d).p_value
+    for turned in ((a, c, b, d), (d, c, b, a), (b, a, d, c), (c, d, a, b)):
+        assert fisher(*turned).p_value == pytest.approx(p, **CLOSE)
+    less, greater = (fisher(a, b, c, d, alternative=one).p_value for one in ("less", "greater"))
+    assert fisher(b, a, d, c, alternative="greater").p_value == pytest.approx(less, **CLOSE)
+    assert less + greater >= 1 - 1e-9  # what was seen counts on both sides
+    assert mcnemar_exact(a, b).p_value == mcnemar_exact(b, a).p_value
+
+
+@given(counts, counts)
+def test_a_rate_and_its_opposite_have_mirrored_intervals(hits: int, misses: int) -> None:
+    assume(hits + misses)
+    low, high = wilson(hits, hits + misses).interval or (0, 0)
+    assert wilson(misses, hits + misses).interval == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    assert low <= hits / (hits + misses) <= high
+
+
+@settings(max_examples=30)
+@given(st.integers(20, 200), st.floats(0.05, 0.9), st.sampled_from(["one", "two"]))
+def test_power_solved_either_way_is_one_and_the_same(n: int, effect: float, tails: Any) -> None:
+    for solve, name in ((power_t, "d"), (power_r, "r")):
+        power = solve(n=n, tails=tails, **{name: effect}).power
+        assume(0.2 < power < 0.999)
+        assert solve(power=power, tails=tails, **{name: effect}).n == pytest.approx(n, rel=1e-5)
+        assert solve(n=n, power=power, tails=tails).effect == pytest.approx(effect, rel=1e-5)
 
 
 @given(groups, groups)

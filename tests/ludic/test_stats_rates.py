@@ -172,6 +172,11 @@ def test_a_correlation_errs_at_its_level_and_is_found_at_its_power() -> None:
     assert nominal(rate(lambda rng: correlated(rng, 0.32), 15), power_r(n=60, r=0.32, tails="one").power)
 
 
+def test_the_power_of_few_pairs_is_an_approximation_as_documented() -> None:
+    powers = [power_r(n=n, r=1e-6, tails="one").power for n in (4, 20)]
+    assert [round(power, 4) for power in powers] == [0.0705, 0.0503]
+
+
 def test_bca_intervals_hold_the_truth() -> None:
     # The mean of an exponential distribution is 1; at n = 30 BCa falls a few points short of its 95 %, and not more.
     rng = np.random.default_rng(16)
