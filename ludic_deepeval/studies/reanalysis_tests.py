@@ -92,8 +92,7 @@ def _h1c_ci(figure: Figure, _: dict[str, Figure]) -> Found:
         [(centre, shown["delta"], 3), (value["t"], shown["t"], 2)],
         [corners(lambda a, b: (a + b) / 2, *ends), corners(t, *ends)],
     )
-    # The centre rounds either way, which is what the verdict should say.
-    return Found(value, "within rounding" if verdict == "agrees" else verdict, "interval_backwards")
+    return Found(value, verdict, "interval_backwards")
 
 
 def _h1c_tost(figure: Figure, _: dict[str, Figure]) -> Found:

@@ -93,6 +93,8 @@ WRONG = [
     (lambda: wilson(3, 2), "3 of 2"),
     (lambda: mcnemar_exact(-1, 2), "below 0"),
     (lambda: fisher(1, 2, -3, 4), "below 0"),
+    (lambda: mcnemar_exact(2.5, 1), "no whole number"),
+    (lambda: fisher(1, 2, nan, 4), "no whole number"),
     (lambda: fisher(1, 2, 3, 4, alternative="both"), "allowed"),
     (lambda: icc1([[1, 2]]), "1 items"),
     (lambda: icc1([[1, 2], []]), "the item at 1 has 0 values"),
@@ -200,6 +202,12 @@ def test_raters_who_all_agree() -> None:
     found = icc1([[1, 1], [2, 2], [5, 5, 5]])
     assert (found.statistic, found.p_value, found.interval) == (1, 0, (1, 1))
     assert krippendorff_alpha([[1, 2, 3], [1, 2, 3]], level="ordinal").statistic == 1
+
+
+def test_counts_from_numpy_do_not_overflow() -> None:
+    many, few = np.int64(300), np.int64(200)
+    assert mcnemar_exact(many, few).p_value == mcnemar_exact(300, 200).p_value
+    assert fisher(many, few, few, many).p_value == fisher(300, 200, 200, 300).p_value
 
 
 def test_nothing_to_compare_is_documented() -> None:
