@@ -10,6 +10,7 @@ from benchmarks import (
     bench_report,
     bench_runs,
     bench_score,
+    bench_studies,
     bench_worth,
 )
 
@@ -29,6 +30,7 @@ def main() -> int:
         bench_notary,
         bench_worth,
         bench_report,
+        bench_studies,
         bench_runs,
     ):
         for row in bench.run(smoke=smoke):

@@ -14,6 +14,7 @@ from ludic_deepeval import (
     cli_marks,
     cli_profile,
     cli_quests,
+    cli_sensitivity,
     cli_stress,
     cli_table,
 )
@@ -267,6 +268,7 @@ cli_profile.register(app)
 cli_quests.register(app)
 cli_archive.register(app)
 cli_branches.register(app)
+cli_sensitivity.register(app)
 
 
 @bible_app.command("check")

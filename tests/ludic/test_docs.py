@@ -21,7 +21,10 @@ _SHOWN = (
     "score",
     "agree",
     "profile show",
+    "quests",
+    "archive",
     "bible check",
+    "sensitivity",
 )
 
 
