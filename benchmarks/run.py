@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from benchmarks import (
+    bench_branches,
     bench_changed,
     bench_check,
     bench_notary,
@@ -31,6 +32,7 @@ def main() -> int:
         bench_worth,
         bench_report,
         bench_studies,
+        bench_branches,
         bench_runs,
     ):
         for row in bench.run(smoke=smoke):

@@ -238,7 +238,7 @@ def _said(along: Along, loops: Loops) -> list[str]:
         lines.append(
             f"ending '{ending.passage}': {fewest}–{most} threads open, UCR {low}–{high}"
             if (fewest, low) != (most, high)
-            else f"ending '{ending.passage}': {most} threads open, UCR {high}"
+            else f"ending '{ending.passage}': {most} thread{'s' * (most != 1)} open, UCR {high}"
         )
     if not loops.complete:
         lines.append(
