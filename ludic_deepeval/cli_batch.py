@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.extracting import Job
     from ludic_deepeval.llm.budget import Budget
     from ludic_deepeval.llm.client import Model
-    from ludic_deepeval.notary import Settings
 
 _INTERRUPTED = 130
 
@@ -22,7 +21,6 @@ def from_batch(
     file: Path,
     model: "Model",
     jobs: "Sequence[Job]",
-    settings: "Settings",
     budget: "Budget",
     record: Path | None,
 ) -> "tuple[Model, list[Job], str]":
@@ -41,7 +39,7 @@ def from_batch(
     from ludic_deepeval.llm.recorded import RecordingModel, Recordings, request_key
 
     assert isinstance(model, AnthropicModel)  # noqa: S101  # its name begins with anthropic:
-    asked = [(job, first_request(job, settings)) for job in jobs]
+    asked = [(job, first_request(job)) for job in jobs]
     handed = load_handed(file, model.name)
     if handed is None:
         try:

@@ -90,7 +90,7 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     jobs = jobs_for(plans, repeat)
     if dry_run:
         to_read = {job.plan.story.path for job in jobs}
-        found = preview(list(requests_of(jobs, settings)))
+        found = preview(list(requests_of(jobs)))
         if as_json:
             cost = {
                 "calls": found.calls,
@@ -112,8 +112,8 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         with opened or open_asked(model, None if batch else record) as asked:
             reader, now = asked, jobs
             if batch is not None:
-                reader, now, left = from_batch(batch, asked, jobs, settings, meter.budget, record)
-            run = read_all(now, reader, settings, concurrency=concurrency, meter=meter, on_done=keeper.keep)
+                reader, now, left = from_batch(batch, asked, jobs, meter.budget, record)
+            run = read_all(now, reader, concurrency=concurrency, meter=meter, on_done=keeper.keep)
     if (
         run is not None
         and isinstance(run.stopped, ModelError)

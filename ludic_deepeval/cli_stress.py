@@ -138,7 +138,8 @@ def _say_cost(found: "Stories", settings: "Settings") -> None:
         if not isinstance(story.outcome, Scored):
             say(f"{clean(str(story.path), limit=400)}: nothing, it is not read yet")
             continue
-        one = preview_of(story.story.prose, story.outcome.value.ledger, settings)
+        reading = story.outcome.value
+        one = preview_of(story.story.prose, reading.ledger, settings, policy=reading.card.policy)
         cost = Preview(
             one.calls * found.repeat, one.prompt_tokens * found.repeat, one.completion_tokens * found.repeat
         )

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from ludic_deepeval.errors import InputError, ModelError, clean
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.llm.budget import Meter, Preview, preview, read_at_most
 from ludic_deepeval.llm.client import ChatModel, Completion, Request, unscored
 from ludic_deepeval.outcome import Unscored
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.prompts import Prompt, load_prompt
 from ludic_deepeval.session import (
     MOST,
@@ -99,6 +101,7 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
     meter: Meter | None = None,
     repetition: int = 1,
     same_model: bool = False,
+    policy: Policy | None = None,
 ) -> Session:
     """Plan three sessions from a story, and label what is in them.
 
@@ -112,6 +115,7 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
         meter: What may be spent, for both together.
         repetition: Which of several trials this is, from 1; each is recorded apart, and asked with the next seed.
         same_model: Let one model do both.
+        policy: Whose genre says what kind of session it is; None for the campaign's.
 
     Returns:
         The session. It is unscored (`session.unscored`) when an answer could not be used at the second asking either:
@@ -124,7 +128,7 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
     require_two(tester, judge, same_model=same_model)
     known = known_items(ledger)
     trial = _Trial((settings or Settings()).for_repetition(repetition), meter, repetition)
-    planning, judging = _Role(tester, load_prompt("stress")), _Role(judge, load_prompt("reuse"))
+    planning, judging = _Role(tester, prompt_for("stress", policy)), _Role(judge, load_prompt("reuse"))
     seeds = load_seeds()
     plans: list[Outline] = []
     labels: list[tuple[Told, ...]] = []
@@ -312,10 +316,12 @@ class _Useless:
     reason: str
 
 
-def preview_of(prose: Prose, ledger: FactLedger, settings: Settings | None = None) -> Preview:
+def preview_of(
+    prose: Prose, ledger: FactLedger, settings: Settings | None = None, *, policy: Policy | None = None
+) -> Preview:
     """Say what a trial would take at most if no answer has to be asked for again: six calls."""
     trial, known = _Trial(settings or Settings(), None, 1), known_items(ledger)
-    planning, judging = load_prompt("stress"), load_prompt("reuse")
+    planning, judging = prompt_for("stress", policy), load_prompt("reuse")
     plans = [trial.plan_request(planning, prose, seed) for seed in load_seeds().seeds]
     # An outline is at most twelve people and twelve threads, and in practice half of that.
     longest = [Emitted("npc", "x" * 40, "x" * 160)] * MOST + [Emitted("hook", "x" * 200)] * MOST

@@ -154,6 +154,7 @@ def hold(  # what is tested, by whom, how, and for how much
             meter=meter,
             repetition=repetition,
             same_model=same_model,
+            policy=story.outcome.value.card.policy,
         )
 
     ended: LudicError | None = None
