@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import erfc, exp, fsum, lgamma, log, sqrt
 from typing import Final
 
+from ludic_deepeval.errors import DataError
+
 # Two probabilities that differ by rounding alone are equally extreme (R's fisher.test does the same).
 _TIE: Final = 1 + 1e-7
 _MOST_EXACT: Final = 2000
@@ -51,7 +53,7 @@ def sign_test(up: int, down: int) -> Test:
 
 def _halves(one: int, other: int, method: str) -> Test:
     if min(one, other) < 0:
-        raise ValueError("a count below 0")
+        raise DataError(method, "a count below 0")
     total = one + other
     tail, choose = 0, 1
     for i in range(min(one, other) + 1):
@@ -78,7 +80,12 @@ def fisher(both: int, first: int, second: int, neither: int) -> Test:
         first: Runs with the first alone.
         second: Runs with the second alone.
         neither: Runs with neither.
+
+    Raises:
+        DataError: A count is below 0.
     """
+    if min(both, first, second, neither) < 0:
+        raise DataError("fisher", "a count below 0")
     total, rows, columns = both + first + second + neither, both + first, both + second
     lift = both * total / (rows * columns) if rows and columns else None
     start, chances = hypergeometric(total, rows, columns)
@@ -134,13 +141,31 @@ def hypergeometric(total: int, marked: int, drawn: int) -> tuple[int, list[float
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted by Holm: the i-th smallest of m times m − i + 1, made monotone, at most 1."""
+    """Return the p-values adjusted by Holm: the i-th smallest of m times m − i + 1, made monotone, at most 1.
+
+    Args:
+        p_values: In any order; none is an empty list.
+
+    Returns:
+        The adjusted ones in the order given.
+
+    Raises:
+        DataError: One is not from 0 to 1.
+    """
+    return adjusted(p_values, range(len(p_values), 0, -1), "holm")
+
+
+def adjusted(p_values: Sequence[float], factors: Sequence[int], name: str) -> list[float]:
+    """Return p-values adjusted step by step: the i-th smallest times the i-th factor, made monotone, at most 1."""
+    for p in p_values:
+        if not 0 <= p <= 1:  # NaN is neither
+            raise DataError(name, f"a p-value of {p}", allowed="0 to 1")
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted, reached = [0.0] * len(p_values), 0.0
-    for rank, i in enumerate(order):
-        reached = max(reached, min(1.0, p_values[i] * (len(p_values) - rank)))
-        adjusted[i] = reached
-    return adjusted
+    out, reached = [0.0] * len(p_values), 0.0
+    for factor, i in zip(factors, order, strict=True):
+        reached = max(reached, min(1.0, float(p_values[i]) * factor))
+        out[i] = reached
+    return out
 
 
 def _as_extreme(chances: list[float], at: int) -> float:

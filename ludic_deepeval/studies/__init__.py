@@ -1,1 +1,1 @@
-"""Studies: designed runs and their analysis, and whether the metrics mean what people mean (LudicMetrics §4.5–5.7, §7)."""
+"""Studies of the metrics: factorial designs, their statistics, sensitivity and human validity."""
