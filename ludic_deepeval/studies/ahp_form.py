@@ -61,8 +61,8 @@ def make_forms(experts: int, *, seed: int, language: Language = "en") -> Iterato
         pairs: list[Pair] = [
             (pair[1], pair[0]) if turn else pair for pair, turn in zip(PAIRS, turned, strict=True)
         ]
-        rng.shuffle(pairs_order := list(range(len(pairs))))
-        yield PairForm(code, f"E{number:0{width}}", tuple(pairs[at] for at in pairs_order), language)
+        rng.shuffle(pairs)
+        yield PairForm(code, f"E{number:0{width}}", tuple(pairs), language)
 
 
 def pair_html(form: PairForm) -> str:
@@ -217,23 +217,15 @@ def read_pairs(files: Sequence[Path]) -> Answers:
         here: dict[str, int] = {}
         for row in rows:
             expert = row.cells["expert"]
-            here.setdefault(expert, row.line)
-            if expert in came_in and (came_in[expert] != file or files.count(file) > 1):
-                if here[expert] == row.line:
+            first = here.setdefault(expert, row.line) == row.line
+            try:
+                if expert not in came_in:
+                    _take(row, ratios.setdefault(expert, {}))
+                elif first:
                     what = f"answers of {clean(expert)} are in {came_in[expert]} already"
                     errors.append(row.error(what, column="expert", allowed="one file for each expert"))
-                continue
-            pair, fault = _ratio(row)
-            if fault is not None:
-                errors.append(fault)
-            elif pair is not None:
-                known = ratios.setdefault(expert, {})
-                if pair[0] in known:
-                    errors.append(
-                        row.error(f"{' and '.join(pair[0])} a second time", allowed="each pair once")
-                    )
-                else:
-                    known[pair[0]] = pair[1]
+            except InputError as error:
+                errors.append(error)
         came_in |= dict.fromkeys(here.keys() - came_in.keys(), file)
     broken = {str(error.file) for error in errors}
     for expert, known in ratios.items():
@@ -247,35 +239,33 @@ def read_pairs(files: Sequence[Path]) -> Answers:
     return Answers(ratios, tuple(errors))
 
 
-def _ratio(row: Row) -> tuple[tuple[Pair, Fraction] | None, InputError | None]:
+def _take(row: Row, known: dict[Pair, Fraction]) -> None:
+    pair, ratio = _ratio(row)
+    if pair in known:
+        raise row.error(f"{' and '.join(pair)} a second time", allowed="each pair once")
+    known[pair] = ratio
+
+
+def _ratio(row: Row) -> tuple[Pair, Fraction]:
+    """A row's pair, and how many times the first of it weighs what the second does."""
     form, expert, left, right, prefer, strength = (row.cells[name] for name in COLUMNS)
     if not form.startswith(f"A{WORDING}-"):
-        return None, row.error(
-            f"found {shown(form)}", column="form", allowed=f"a form of wording {WORDING}, A{WORDING}-…"
-        )
+        allowed = f"a form of wording {WORDING}, A{WORDING}-…"
+        raise row.error(f"found {shown(form)}", column="form", allowed=allowed)
     if not expert:
-        return None, row.error("empty", column="expert", allowed="the expert's code")
+        raise row.error("empty", column="expert", allowed="the expert's code")
     pair = next((one for one in PAIRS if set(one) == {left, right}), None)
     if pair is None:
         allowed = f"two different ones of {', '.join(DIMENSIONS)}"
-        return None, row.error(
-            f"found {shown(left)} and {shown(right)}", column="left, right", allowed=allowed
-        )
+        raise row.error(f"found {shown(left)} and {shown(right)}", column="left, right", allowed=allowed)
     if prefer not in {"left", "right", "equal"}:
         found = (
             f"found {shown(prefer)}" if prefer else f"{clean(expert)} left {' and '.join(pair)} unanswered"
         )
-        return None, row.error(found, column="prefer", allowed="left, right or equal")
-    if prefer == "equal":
-        if strength not in {"", "1"}:
-            return None, row.error(
-                f"found {shown(strength)} beside equal", column="strength", allowed="1 or nothing"
-            )
-        return (pair, Fraction(1)), None
-    if strength not in set("23456789"):
-        return None, row.error(
-            f"found {shown(strength)}", column="strength", allowed="a whole number from 2 to 9"
-        )
+        raise row.error(found, column="prefer", allowed="left, right or equal")
+    if strength not in ({"", "1"} if prefer == "equal" else set("23456789")):
+        allowed = "1 or nothing" if prefer == "equal" else "a whole number from 2 to 9"
+        raise row.error(f"found {shown(strength)} beside {prefer}", column="strength", allowed=allowed)
+    ratio = Fraction(1 if prefer == "equal" else int(strength))
     preferred = left if prefer == "left" else right
-    ratio = Fraction(int(strength))
-    return (pair, ratio if preferred == pair[0] else 1 / ratio), None
+    return pair, ratio if preferred == pair[0] else 1 / ratio

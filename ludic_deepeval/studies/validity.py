@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Final
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.outcome import Outcome, Scored
 from ludic_deepeval.stats import holm, pearson_r, power_r
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import QUESTIONS, TARGETS, Question
