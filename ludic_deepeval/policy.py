@@ -7,7 +7,7 @@ paper's (§3.2–3.6, 4.2). A team sets its own in `ludic.toml`, or in `[tool.lu
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import lcm
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -20,6 +20,7 @@ FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that h
 Profile: TypeAlias = Literal["campaign", "one-shot", "cosy", "submission"]
 PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy", "submission")
 UNCALIBRATED_WORDS: Final = 150  # below so many, what `submission` says is a guess
+_LONGEST_NOTE: Final = 300
 _CAVEATS: Final = {
     "cosy": "uncalibrated profile: cosy",
     "submission": f"uncalibrated for texts under about {UNCALIBRATED_WORDS} words",
@@ -61,6 +62,7 @@ class Policy:
         one_shot_tier: The least PCV of a one-shot character.
         fail_on: Findings that fail a check beside the errors: codes, or `gate`, `mysteries`, `warnings` for several.
         severity: Codes that weigh more or less than by default, or are `off`.
+        calibration: What the weights were calibrated on, in words of the team's own; empty where nobody has.
     """
 
     profile: Profile = "campaign"
@@ -93,6 +95,7 @@ class Policy:
     one_shot_tier: Fraction = field(default=Fraction(100))
     fail_on: tuple[str, ...] = ()
     severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
+    calibration: str = ""
 
     def __post_init__(self) -> None:
         """Refuse numbers under which LPI would leave [0, 1] or a cap would divide by nothing."""
@@ -151,8 +154,30 @@ class Policy:
 
     @property
     def caveat(self) -> str:
-        """What a report says beside a verdict under a profile that nobody has calibrated; else empty."""
-        return _CAVEATS.get(self.profile, "")
+        """What a report says beside a verdict under a profile or weights that nobody has calibrated; else empty."""
+        of_profile = "" if self.calibration else _CAVEATS.get(self.profile, "")
+        return "; ".join(part for part in (of_profile, self.weights_caveat) if part)
+
+    @property
+    def weights_caveat(self) -> str:
+        """The part of `caveat` that is about the weights: empty for the paper's and for those with a `calibration`."""
+        return "" if self.calibration or self.has_default_weights else "uncalibrated weights"
+
+    @property
+    def has_default_weights(self) -> bool:
+        """Whether LPI and PCV are weighed as in the paper."""
+        plain = _field_defaults()
+        return self.weights == plain["weights"] and self.pcv_weights == plain["pcv_weights"]
+
+    @property
+    def provenance(self) -> str:
+        """Where the weights come from, in one line: what the team says of them, or that nobody has calibrated them."""
+        if self.calibration:
+            return f"calibrated: {self.calibration}"
+        if not self.has_default_weights:
+            return "weights of your own that nobody has calibrated (say on what in calibration)"
+        said = "the paper's weights: from one synthetic game master (§3.2); a panel of experts did not bear them out (§5.7)"
+        return said + (f"; {caveat}" if (caveat := _CAVEATS.get(self.profile)) else "")
 
     def with_profile(self, profile: str | None) -> "Policy":
         """Return the same policy under another profile (None: unchanged)."""
@@ -207,6 +232,11 @@ class Policy:
         return {}
 
 
+@cache
+def _field_defaults() -> dict[str, Any]:
+    return {item.name: item.default for item in fields(Policy)}
+
+
 def _require(holds: bool, name: str, found: str, allowed: str) -> None:
     if not holds:
         raise InputError("policy", f"found {found}", where=name, allowed=allowed)
@@ -257,6 +287,12 @@ def _setting(key: str, value: object, file: object) -> object:
         raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
     if key == "severity":
         return _severity(value, where, file)
+    if key == "calibration":
+        if isinstance(value, str) and len(value) <= _LONGEST_NOTE and value == clean(value, limit=_LONGEST_NOTE):
+            return value.strip()
+        raise InputError(
+            file, f"found {shown(value)}", where=where, allowed=f"a line of at most {_LONGEST_NOTE} characters"
+        )
     if key in {"weights", "tau", "pcv_weights"}:
         length = 3 if key == "tau" else 4
         if not isinstance(value, list) or len(value) != length:

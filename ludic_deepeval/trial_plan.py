@@ -103,7 +103,7 @@ def make_plan(
         policy={
             name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
             for name, value in values.items()
-            if name not in {"fail_on", "severity"}  # of findings, not of the gate
+            if name not in {"fail_on", "severity", "calibration"}  # of findings, and a note: not of the gate
         },
     )
 

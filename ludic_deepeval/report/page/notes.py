@@ -52,8 +52,11 @@ def _standing(story: StoryResult) -> Html:
     if story.unscored is not None:
         return el("p", line(story.unscored.reason), class_="standing todo")
     meaning = verdict_of(story).meaning
-    if story.profile in _UNCALIBRATED:
+    policy = story.outcome.value.card.policy if isinstance(story.outcome, Scored) else None
+    if story.profile in _UNCALIBRATED and not (policy and policy.calibration):
         meaning += f" (Nobody has calibrated the profile {_UNCALIBRATED[story.profile]}.)"
+    if policy and policy.weights_caveat:
+        meaning += " (Nobody has calibrated these weights.)"
     return el("p", meaning, class_="standing")
 
 
