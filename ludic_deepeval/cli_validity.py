@@ -1,12 +1,14 @@
-"""`ludic ratings`, `ludic ahp` and `ludic weights`: what people make of stories, and what that says of the weights."""
+"""`ludic ratings`: what people make of stories, and whether the metrics mean the same."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.terminal import complain, note, print_json, require_profile, say
+from ludic_deepeval.terminal import complain, note, painter, print_json, require_profile, say
 
 ratings_app = typer.Typer(
     help="Ratings by people: blinded forms, their import, and what they say of the metrics.",
@@ -25,7 +27,10 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same forms.")]
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
+    from ludic_deepeval import cli_weights
+
     app.add_typer(ratings_app, name="ratings")
+    cli_weights.register(app)
 
 
 @ratings_app.command("form")
@@ -121,3 +126,107 @@ def _form_text(data: dict[str, Any], out: Path) -> list[str]:
         f"{out}: rating-R… .html, or .csv with .txt: one to each rater, nothing else",
         f"{data['key']}: the key; keep it from the raters",
     ]
+
+
+def imported(key_file: Path, sheets: list[Path], *, allow_missing: bool) -> Any:
+    """The key and what came back for it; every fault is told and ends the command with 2."""
+    from ludic_deepeval.studies.rating_key import load_key
+    from ludic_deepeval.studies.ratings import import_ratings
+
+    key = load_key(key_file)
+    found = import_ratings(key, sheets, allow_missing=allow_missing)
+    for error in found.errors:
+        complain(error)
+    if found.errors:
+        raise typer.Exit(2)
+    return key, found.ratings
+
+
+@ratings_app.command("import")
+def ratings_import(
+    key: Key,
+    sheets: Sheets,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all ratings into one sheet.")
+    ] = None,
+    allow_missing: AllowMissing = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check sheets that came back, row by row, and join them."""
+    from ludic_deepeval.files import write_atomic
+    from ludic_deepeval.report.as_ratings import import_text
+    from ludic_deepeval.studies.ratings import counts, ratings_csv
+
+    _, ratings = imported(key, sheets, allow_missing=allow_missing)
+    if out is not None:
+        write_atomic(out, ratings_csv(ratings))
+    if as_json:
+        print_json({"version": 1, "form": ratings.form, "simulated": ratings.simulated, **counts(ratings)})
+    else:
+        for line in import_text(ratings):
+            say(line)
+    raise typer.Exit(1 if ratings.absent or ratings.unanswered else 0)
+
+
+@ratings_app.command("report")
+def ratings_report(
+    key: Key,
+    sheets: Sheets,
+    allow_missing: AllowMissing = False,
+    resamples: Annotated[int, typer.Option(min=100, max=100_000, help="Of the bootstrap.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether the metrics mean what people mean, and how far people agree; 1 when something cannot be computed."""
+    with needs_studies():
+        from ludic_deepeval.report.as_ratings import validity_json, validity_text
+        from ludic_deepeval.studies.validity import measure_validity
+    from ludic_deepeval.outcome import Unscored
+
+    keyed, ratings = imported(key, sheets, allow_missing=allow_missing)
+    found = measure_validity(keyed, ratings, resamples=resamples, seed=seed)
+    if as_json:
+        print_json(validity_json(found, ratings))
+    else:
+        for line in validity_text(found, ratings, painter()):
+            say(line)
+    lost = [one.r for one in found.convergent] + [one.icc for one in found.reliability]
+    raise typer.Exit(1 if any(isinstance(one, Unscored) for one in lost) else 0)
+
+
+@ratings_app.command("rehearse")
+def ratings_rehearse(
+    key: Key,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the sheets go.")],
+    validity: Annotated[
+        float, typer.Option(min=-1, max=1, help="Planted correlation of stories with their metric.")
+    ] = 0.6,
+    agreement: Annotated[float, typer.Option(min=0, max=1, help="Planted ICC(1).")] = 0.5,
+    seed: Seed = 0,
+) -> None:
+    """Make up sheets, to try a study out before anybody is asked; each row says that it is SIMULATED."""
+    from ludic_deepeval.files import write_atomic
+    from ludic_deepeval.studies.rating_key import load_key
+    from ludic_deepeval.studies.rehearsal import rehearse
+
+    sheets = rehearse(load_key(key), validity=validity, agreement=agreement, seed=seed)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(out, f"cannot be made ({error.strerror or 'input or output error'})") from None
+    for rater, sheet in sheets.items():
+        write_atomic(out / f"simulated-{rater}.csv", sheet)
+    say(f"{out}: {len(sheets)} sheets of made-up answers; they say nothing of any story")
+
+
+@contextmanager
+def needs_studies() -> Iterator[None]:
+    """Say which extra is missing where NumPy, SciPy or statsmodels is."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"numpy", "scipy", "statsmodels"}:
+            raise
+        raise InputError(
+            "ludic", f"{error.name} is not installed", hint="pip install 'ludic-worth[studies]'"
+        ) from None

@@ -167,7 +167,7 @@ class Policy:
     def has_default_weights(self) -> bool:
         """Whether LPI and PCV are weighed as in the paper."""
         plain = _field_defaults()
-        return self.weights == plain["weights"] and self.pcv_weights == plain["pcv_weights"]
+        return (self.weights, self.pcv_weights) == (plain["weights"], plain["pcv_weights"])
 
     @property
     def provenance(self) -> str:
@@ -285,14 +285,8 @@ def _setting(key: str, value: object, file: object) -> object:
             return tuple(value)
         allowed = f"a list of {', '.join(GROUPS)} and codes (ludic explain lists them)"
         raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
-    if key == "severity":
-        return _severity(value, where, file)
-    if key == "calibration":
-        if isinstance(value, str) and len(value) <= _LONGEST_NOTE and value == clean(value, limit=_LONGEST_NOTE):
-            return value.strip()
-        raise InputError(
-            file, f"found {shown(value)}", where=where, allowed=f"a line of at most {_LONGEST_NOTE} characters"
-        )
+    if key in {"severity", "calibration"}:
+        return (_severity if key == "severity" else _note)(value, where, file)
     if key in {"weights", "tau", "pcv_weights"}:
         length = 3 if key == "tau" else 4
         if not isinstance(value, list) or len(value) != length:
@@ -306,6 +300,13 @@ def _setting(key: str, value: object, file: object) -> object:
             raise InputError(file, f"found {shown(value)}", where=where, allowed="a whole number")
         return int(number)
     return number
+
+
+def _note(value: object, where: str, file: object) -> str:
+    if isinstance(value, str) and value == clean(value, limit=_LONGEST_NOTE):
+        return value.strip()
+    allowed = f"a line of at most {_LONGEST_NOTE} characters"
+    raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
 
 
 def _severity(value: object, where: str, file: object) -> tuple[tuple[str, str], ...]:

@@ -18,6 +18,7 @@ from ludic_deepeval.errors import DataError
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.stats import Ahp, ahp, bca
 from ludic_deepeval.studies.ahp_words import DIMENSIONS, Dimension
+from ludic_deepeval.studies.refusals import unscored
 
 TOLERANCE: Final = 0.10
 """The most that a corroborated weight may be off (§5.7)."""
@@ -182,7 +183,7 @@ def _interval(logs: Floats, at: int, resamples: int, seed: int) -> Outcome[tuple
     try:
         return Scored(bca(over, np.arange(len(logs)), resamples=resamples, seed=seed))
     except DataError as error:
-        return Unscored("data", error.found)
+        return unscored(error)
 
 
 def corroborate(weights: Sequence[float], against: Sequence[float]) -> Corroboration:

@@ -12,6 +12,8 @@ from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import QUESTIONS, SCALE, Question
 from ludic_deepeval.studies.sheets import Row, read_sheet, written
 
+SIMULATED: Final = "SIMULATED"
+"""What stands as the comment of a rating that `rehearsal` made up."""
 _NEEDED: Final = ("form", "rater", "item", *QUESTIONS)
 
 
@@ -50,6 +52,11 @@ class Ratings:
     absent: tuple[str, ...]
     unanswered: int
 
+    @property
+    def simulated(self) -> int:
+        """How many of the ratings were made up by a program."""
+        return sum(row.comment == SIMULATED for row in self.rows)
+
     def by_item(self, question: Question) -> dict[str, dict[str, int]]:
         """The answers to a question: item, rater, answer."""
         found: dict[str, dict[str, int]] = {}
@@ -82,6 +89,7 @@ def import_ratings(key: RatingKey, files: Sequence[Path], *, allow_missing: bool
     errors: list[InputError] = []
     found: dict[tuple[str, str], Rating] = {}
     came_in: dict[str, Path] = {}
+    empty: dict[str, list[tuple[Row, str]]] = {}
     for file in dict.fromkeys(files):
         if list(files).count(file) > 1:
             errors.append(InputError(file, "given twice", allowed="each sheet once"))
@@ -105,15 +113,16 @@ def import_ratings(key: RatingKey, files: Sequence[Path], *, allow_missing: bool
                 )
             else:
                 came_in[rater] = file
-                answers, faults = _answers(row, allow_missing=allow_missing)
+                answers, faults = _answers(row)
                 errors += faults
+                empty.setdefault(rater, []).extend((row, name) for name in QUESTIONS if not row.cells[name])
                 comment = row.cells.get("comment", "").removeprefix("'")[:MAX_COMMENT]
                 found[rater, item] = Rating(rater, item, answers, comment)
             of_this.add(rater)
         if not rows:
             errors.append(InputError(file, "no ratings in this sheet", allowed="a row for each item"))
     if not allow_missing:
-        errors += _left_out(key, found, came_in)
+        errors += _left_out(key, found, came_in, empty)
     ordered = tuple(
         found[one.rater, item] for one in key.raters for item in one.items if (one.rater, item) in found
     )
@@ -140,41 +149,38 @@ def _misplaced(row: Row, key: RatingKey) -> InputError | None:
     return None
 
 
-def _answers(row: Row, *, allow_missing: bool) -> tuple[dict[Question, int], list[InputError]]:
+def _answers(row: Row) -> tuple[dict[Question, int], list[InputError]]:
     first, last = SCALE
     answers: dict[Question, int] = {}
     faults = []
     for name in QUESTIONS:
         said = row.cells[name]
-        if not said:
-            if not allow_missing:
-                faults.append(_missing(row, name))
-        elif len(said) == 1 and said in "1234567":
+        if len(said) == 1 and said in "1234567":
             answers[name] = int(said)
-        else:
+        elif said:
             allowed = f"a whole number from {first} to {last}"
             faults.append(row.error(f"found {shown(said)}", column=name, allowed=allowed))
     return answers, faults
 
 
-def _missing(row: Row, name: str) -> InputError:
-    first, last = SCALE
-    return row.error(
-        f"{row.cells['rater']} left {row.cells['item']} unanswered",
-        column=name,
-        allowed=f"{first} to {last}",
-        hint="--allow-missing takes what is there",
-    )
-
-
 def _left_out(
-    key: RatingKey, found: Mapping[tuple[str, str], Rating], came_in: Mapping[str, Path]
+    key: RatingKey,
+    found: Mapping[tuple[str, str], Rating],
+    came_in: Mapping[str, Path],
+    empty: Mapping[str, list[tuple[Row, str]]],
 ) -> Iterable[InputError]:
+    """One fault for each rater's unanswered questions, and one for the rows that are not there."""
+    hint = "--allow-missing takes what is there"
     for rater, file in came_in.items():
+        if blank := empty[rater]:
+            row, name = blank[0]
+            items = list(dict.fromkeys(one.cells["item"] for one, _ in blank))
+            what = f"{rater} left {len(blank)} {'question' if len(blank) == 1 else 'questions'} unanswered, of {_some(items)}"
+            yield row.error(what, column=name, allowed=f"{SCALE[0]} to {SCALE[1]}", hint=hint)
         lost = [item for item in key.items_of[rater] if (rater, item) not in found]
         if lost:
             what = f"{len(lost)} of {len(key.items_of[rater])} items of {rater} are not there: {_some(lost)}"
-            yield InputError(file, what, hint="--allow-missing takes what is there")
+            yield InputError(file, what, hint=hint)
 
 
 def _some(names: Iterable[str]) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.outcome import Outcome, Scored
 from ludic_deepeval.stats import bca, icc1, krippendorff_alpha
 from ludic_deepeval.studies.rating_words import SCALE, Question
+from ludic_deepeval.studies.refusals import unscored
 
 Floats: TypeAlias = NDArray[np.float64]
 Many: TypeAlias = Callable[[Floats], Floats]
@@ -62,11 +63,6 @@ class Reliability:
     def accepted(self) -> bool | None:
         """Whether ICC(1) reaches .50; None where it was not computed."""
         return self.icc.value.value >= GATE if isinstance(self.icc, Scored) else None
-
-
-def unscored(error: DataError, *names: str) -> Unscored:
-    """A statistic's refusal as an outcome, with the names of what it was asked of."""
-    return Unscored("data", f"{' with '.join(names)}: {error.found}" if names else error.found)
 
 
 def measure_reliability(

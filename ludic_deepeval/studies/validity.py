@@ -16,12 +16,12 @@ from ludic_deepeval.stats import holm, pearson_r, power_r
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import QUESTIONS, TARGETS, Question
 from ludic_deepeval.studies.ratings import Ratings
+from ludic_deepeval.studies.refusals import unscored
 from ludic_deepeval.studies.reliability import (
     RESAMPLES,
     Estimate,
     Reliability,
     measure_reliability,
-    unscored,
 )
 from ludic_deepeval.studies.sample import METRICS, Metric
 

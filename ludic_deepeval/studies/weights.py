@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.outcome import Outcome, Scored
 from ludic_deepeval.stats import bca
+from ludic_deepeval.studies.refusals import unscored
 
 Floats: TypeAlias = NDArray[np.float64]
 NAMES: Final = ("RTN", "MV", "UCR", "TH")
@@ -169,7 +170,7 @@ def cross_validate(
     try:
         interval = Scored(bca(np.mean, gains, seed=seed))
     except DataError as error:
-        interval = Unscored("data", error.found)
+        interval = unscored(error)
     fitted, inforce = (float(one) for one in np.sqrt(errors.mean(axis=1)))
     shares = right / pairs if pairs else np.full(2, 0.5)
     ranges = tuple((min(column), max(column)) for column in zip(*fits, strict=True))

@@ -15,9 +15,10 @@ from pydantic import Field
 
 from ludic_deepeval.errors import DataError, InputError
 from ludic_deepeval.ledger import FactLedger, Frozen, Id
-from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.outcome import Outcome, Scored
 from ludic_deepeval.session import Session
 from ludic_deepeval.stats import bca
+from ludic_deepeval.studies.refusals import unscored
 from ludic_deepeval.studies.weights import FOLDS, NAMES, Fit
 
 URGENT: Final = 1
@@ -152,7 +153,7 @@ def cross_validate_draws(
     try:
         interval = Scored(bca(np.mean, gains, seed=seed))
     except DataError as error:
-        interval = Unscored("data", error.found)
+        interval = unscored(error)
     fitted, inforce = (float(one) for one in losses.sum(axis=1) / table.sum())
     ranges = tuple(
         (float(low), float(high)) for low, high in zip(np.min(fits, 0), np.max(fits, 0), strict=True)

@@ -59,7 +59,9 @@ def test_weights_that_nobody_calibrated_say_so_wherever_a_verdict_does() -> None
     assert Policy(weights=quarters).caveat == "uncalibrated weights"
     assert "nobody has calibrated" in Policy(weights=quarters).provenance
     assert Policy(pcv_weights=(F(3), F(3), F(2), F(2))).caveat == "uncalibrated weights"
-    assert Policy(profile="cosy", weights=quarters).caveat == "uncalibrated profile: cosy; uncalibrated weights"
+    assert (
+        Policy(profile="cosy", weights=quarters).caveat == "uncalibrated profile: cosy; uncalibrated weights"
+    )
     assert "uncalibrated profile: cosy" in Policy(profile="cosy").provenance
     calibrated = Policy(profile="cosy", weights=quarters, calibration="ridge on 60 stories")
     assert (calibrated.caveat, calibrated.provenance) == ("", "calibrated: ridge on 60 stories")
