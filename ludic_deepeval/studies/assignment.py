@@ -47,9 +47,9 @@ def assign(
 ) -> Assignment:
     """Give every story its raters, and every rater an order.
 
-    Each story takes those raters who have the fewest stories so far, among these those who have the fewest of its
-    stratum, and then those who have shared the fewest stories with the ones already taken; what is left is chance. So loads
-    differ by at most one, every rater sees all strata, and pairs of raters meet evenly.
+    Stratum after stratum, each story takes those raters who have the fewest stories so far, among these those who have shared
+    the fewest with the ones already taken; what is left is chance. So loads differ by at most one, at every point and with it
+    (by at most two) in every stratum, and pairs of raters meet evenly.
 
     Orders are shuffled for each rater and then balanced: places are swapped within a rater's order as long as that brings
     a story's mean place over its raters closer to the middle, so that no story is always read first or always by the tired.
@@ -95,7 +95,6 @@ def _wanted(stories: int, raters: int, per_story: int, per_rater: int, rng: rand
 
 def _deal(strata: Sequence[str], raters: int, wanted: Sequence[int], rng: random.Random) -> list[list[int]]:
     given: list[list[int]] = [[] for _ in range(raters)]
-    of_stratum: Counter[tuple[int, str]] = Counter()
     met: Counter[tuple[int, int]] = Counter()
     order = list(range(len(strata)))
     rng.shuffle(order)
@@ -105,15 +104,13 @@ def _deal(strata: Sequence[str], raters: int, wanted: Sequence[int], rng: random
         chance = [rng.random() for _ in range(raters)]
         for _ in range(wanted[item]):
 
-            def cost(rater: int) -> tuple[int, int, int, float]:
+            def cost(rater: int) -> tuple[int, int, float]:
                 shared = sum(met[min(rater, other), max(rater, other)] for other in taken)  # noqa: B023  # used at once
-                return len(given[rater]), of_stratum[rater, strata[item]], shared, chance[rater]  # noqa: B023  # used at once
+                return len(given[rater]), shared, chance[rater]  # noqa: B023  # used at once
 
-            best = min((rater for rater in range(raters) if rater not in taken), key=cost)
-            taken.append(best)
+            taken.append(min((rater for rater in range(raters) if rater not in taken), key=cost))
         for rater in taken:
             given[rater].append(item)
-            of_stratum[rater, strata[item]] += 1
         met.update((min(pair), max(pair)) for pair in combinations(taken, 2))
     return given
 
