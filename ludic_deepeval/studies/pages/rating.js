@@ -90,7 +90,7 @@ addEventListener("keydown", (event) => {
     answer(q, event.key);
     draw();
     const following = QUESTIONS[QUESTIONS.indexOf(q) + 1];
-    const stop = following ? items[at].querySelector(`input[data-q="${following}"]:checked, input[data-q="${following}"]`) : items[at].querySelector(".next:not(:disabled), textarea");
+    const stop = following ? items[at].querySelector(`input[data-q="${following}"]`) : items[at].querySelector(".next:not(:disabled)") || document.querySelector("#save");
     stop?.focus();
   } else if (event.key === "n") go(at + 1);
   else if (event.key === "p") go(at - 1);
