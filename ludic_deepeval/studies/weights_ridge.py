@@ -4,7 +4,7 @@ A penalty on the size of weights that sum to 1 pulls them to a quarter each, and
 penalised is the distance from the weights in force: data that say nothing leave them as they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy import optimize
 from ludic_deepeval.errors import DataError
 from ludic_deepeval.studies.weights import FOLDS, Fit, Floats, Observations, line_through
 
-PENALTIES: Final = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+PENALTIES: Final = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 
 
 def simplex_ridge(
@@ -40,36 +40,50 @@ def simplex_ridge(
     linear = x.T @ y + penalty * to
     # The same minimum at a scale of 1, which the solver's tolerance is made for.
     scale = max(1.0, float(np.abs(square).max()))
-    found = _slsqp(square / scale, linear / scale, to, sums_to_one=True)
+    found = _slsqp(square / scale, linear / scale, to)
     return tuple(np.clip(found, 0.0, 1.0).tolist())
 
 
 def ridge(observations: Observations, prior: Sequence[float], penalty: float) -> Fit:
-    """Fit weights to a target in a unit of its own: y ≈ a + b · Xw with b ≥ 0.
+    """Fit weights to a target in a unit of its own: y ≈ a + b · Xw with the best a and b ≥ 0 for every w.
 
-    With β = b w the least of |y − ȳ − (X − X̄)β|²/n + λ s |β − (Σβ) prior|² over β ≥ 0 is a convex problem, and w = β / Σβ. s is
-    the mean variance of the components, so that λ has no unit.
+    w is the least of 1 − R²(w) + λ |w − prior|² over w ≥ 0, Σw = 1, where R(w) is the correlation of y with Xw, or 0 where it is
+    below 0: the share of the target's variance that is left over, so that λ has no unit. By SLSQP from the prior and from where
+    there is no penalty, since the objective may have two valleys.
 
     Raises:
         DataError: No dimension rises with the target.
     """
     x = observations.components - observations.components.mean(axis=0)
     y = observations.target - observations.target.mean()
-    unit = float(y.std()) or 1.0
-    spread = float(x.var(axis=0).mean())
-    if spread == 0:
-        raise DataError("ridge", "no dimension varies")
-    size = x.shape[1]
-    apart = np.eye(size) - np.outer(np.array(prior), np.ones(size))
-    scale = 1 / spread
-    square = scale * (x.T @ x) / len(y) + penalty * apart.T @ apart
-    beta = _slsqp(square, scale * (x.T @ y) / len(y) / unit, np.array(prior), sums_to_one=False)
-    beta = np.clip(beta, 0.0, None)
-    if beta.sum() < 1e-6:
+    n, to = len(y), np.array(prior, dtype=float)
+    spread, along = x.T @ x / n, x.T @ y / n / (float(y.std()) or 1.0)
+    if not (along > 1e-12).any():
         raise DataError("ridge", f"no dimension rises with {observations.about}")
-    return Fit(
-        "ridge", tuple((beta / beta.sum()).tolist()), {"penalty": penalty, "slope": float(beta.sum() * unit)}
-    )
+
+    def left_over(w: Floats) -> tuple[float, Floats]:
+        c, s = float(along @ w), float(w @ spread @ w)
+        if c <= 0 or s <= 1e-15:
+            return 1.0, np.zeros(len(w))
+        return 1 - c * c / s, -2 * c * along / s + 2 * c * c * (spread @ w) / (s * s)
+
+    def cost(w: Floats) -> tuple[float, Floats]:
+        rest, slope = left_over(w)
+        return rest + penalty * float((w - to) @ (w - to)), slope + 2 * penalty * (w - to)
+
+    starts = [to, _freely(spread, along, to)]
+    # Where the objective is flat the search may end at its limit of steps; the least of all that was seen is taken.
+    tried = [np.clip(_searched(cost, start, tolerance=1e-12).x, 0.0, None) for start in starts]
+    best = min([*starts, *(one / one.sum() for one in tried)], key=lambda w: cost(w)[0])
+    details = {"penalty": penalty, "r_squared": 1 - left_over(best)[0]}
+    return Fit("ridge", tuple(best.tolist()), details)
+
+
+def _freely(spread: Floats, along: Floats, to: Floats) -> Floats:
+    """Where 1 − R² is least: the direction of the β ≥ 0 that fits best, ½ βᵀ S β − lᵀ β, by non-negative least squares."""
+    root = np.linalg.cholesky(spread + 1e-9 * np.trace(spread) * np.eye(len(to)))
+    beta, _ = optimize.nnls(root.T, np.linalg.solve(root, along))
+    return np.asarray(beta / beta.sum()) if beta.sum() > 1e-9 else to
 
 
 def fit_ridge(
@@ -124,20 +138,27 @@ def _errors(observations: Observations, prior: Sequence[float], penalty: float, 
     return errors
 
 
-def _slsqp(square: Floats, linear: Floats, start: Floats, *, sums_to_one: bool) -> Floats:
-    """The w ≥ 0 (and Σw = 1) that minimises ½ wᵀ S w − lᵀ w."""
-    ones = np.ones(len(start))
-    sums: list[dict[str, Any]] = [{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda _: ones}]
-    found = optimize.minimize(
-        lambda w: 0.5 * w @ square @ w - linear @ w,
-        start,
-        jac=lambda w: square @ w - linear,
-        method="SLSQP",
-        bounds=[(0, None)] * len(start),
-        constraints=sums if sums_to_one else [],
-        options={"ftol": 1e-16, "maxiter": 500},
-    )
+def _slsqp(square: Floats, linear: Floats, start: Floats) -> Floats:
+    """The w ≥ 0 with Σw = 1 that minimises ½ wᵀ S w − lᵀ w."""
+
+    def cost(w: Floats) -> tuple[float, Floats]:
+        return float(0.5 * w @ square @ w - linear @ w), square @ w - linear
+
+    found = _searched(cost, start, tolerance=1e-16)
     # 8: the line search cannot go down any further, which at this tolerance is where the minimum is.
     if found.status not in {0, 8}:
         raise DataError("ridge", f"the solver did not converge ({found.message})")
     return np.asarray(found.x)
+
+
+def _searched(cost: Callable[[Floats], tuple[float, Floats]], start: Floats, *, tolerance: float) -> Any:
+    ones = np.ones(len(start))
+    return optimize.minimize(
+        cost,
+        start,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, 1)] * len(start),
+        constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda _: ones}],
+        options={"ftol": tolerance, "maxiter": 200},
+    )
