@@ -192,12 +192,19 @@ def weights_fit(  # noqa: PLR0913, PLR0917  # one argument an option of the comm
     default = tuple(float(one) for one in in_force.weights)
     found = calibration.calibrate(methods, basis, default, seed=seed)
     if as_json:
-        head = {"target": basis.about, "stories": basis.stories, "simulated": basis.simulated}
+        head = {
+            "target": basis.about,
+            "stories": basis.stories,
+            "simulated": basis.simulated,
+            "scripted": basis.scripted,
+        }
         print_json(weights_json(found, default, head | {"provenance": in_force.provenance}))
     else:
         lines = [f"target: {basis.about}" + (f", of {basis.stories} stories" if basis.stories else "")]
         if basis.simulated:
             lines.append(f"SIMULATED: {basis.simulated} of the ratings were made up by a program")
+        if basis.scripted:
+            lines.append(f"scripted: {basis.scripted} of the sessions were planned or labelled by no model")
         for line in weights_text(found, default, [*lines, f"in force: {in_force.provenance}"], painter()):
             say(line)
     better = any(isinstance(one.comparison, Scored) and one.comparison.value.better for one in found)

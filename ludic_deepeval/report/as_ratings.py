@@ -10,7 +10,7 @@ from ludic_deepeval.studies.rating_words import ASKS_AFTER, QUESTIONS
 from ludic_deepeval.studies.ratings import SIMULATED, Ratings, counts
 from ludic_deepeval.studies.reliability import GATE, Estimate, Reliability
 from ludic_deepeval.studies.sample import METRICS
-from ludic_deepeval.studies.validity import Convergence, Discrimination, Validity
+from ludic_deepeval.studies.validity import Convergence, Discrimination, Rival, Validity
 
 METRIC_NAMES: Final = {"lpi": "LPI", "pcv": "PCV", "e_a": "E_a"}
 _WIDTH: Final = 12
@@ -38,8 +38,8 @@ def validity_json(found: Validity, ratings: Ratings) -> dict[str, Any]:
             {
                 "question": one.question,
                 "metric": one.metric,
-                "abs_r": _value(one.target),
-                "others": {name: _value(other) for name, other in one.others.items()},
+                "r": _value(one.target),
+                "others": {name: _rival(other) for name, other in one.others.items()},
                 "holds": one.holds,
             }
             for one in found.discriminant
@@ -72,6 +72,13 @@ def _estimate(found: Outcome[Estimate]) -> dict[str, Any]:
     one = found.value
     interval = list(one.interval.value) if isinstance(one.interval, Scored) else None
     return {"value": one.value, "n": one.n, "interval": interval} | _why(one.interval)
+
+
+def _rival(found: Outcome[Rival]) -> dict[str, Any]:
+    if isinstance(found, Unscored):
+        return {"r": None, "own": None, "n": None} | _why(found)
+    one = found.value
+    return {"r": one.r, "own": one.own, "n": one.n} | _why(found)
 
 
 def _value(found: Outcome[float]) -> float | None:
@@ -120,7 +127,7 @@ def validity_text(found: Validity, ratings: Ratings, paint: Paint = plain) -> It
     yield ""
     yield paint("Does it go with that metric more than with any other?", "bold")
     for two in found.discriminant:
-        yield _discriminant(two, found, paint)
+        yield _discriminant(two, paint)
     yield ""
     yield paint("How far do raters agree?", "bold")
     yield f"  one rating's reliability, ICC(1) [95 % BCa], accepted from {GATE:.2f}; Krippendorff's alpha by ranks and by differences"
@@ -149,17 +156,20 @@ def _convergent(one: Convergence, paint: Paint) -> Iterator[str]:
         yield f"{'':{_WIDTH + 8}}no interval: {clean(one.r.value.interval.reason, limit=200)}"
 
 
-def _discriminant(one: Discrimination, found: Validity, paint: Paint) -> str:
+def _discriminant(one: Discrimination, paint: Paint) -> str:
     head = f"{_named(one.question)} {METRIC_NAMES[one.metric]:<4}"
     if isinstance(one.target, Unscored):
         return f"{head} {paint('not computed', 'yellow')}: {clean(one.target.reason, limit=200)}"
-    other = one.largest_other
+    strongest = one.strongest
     beside = ", no other computed"
-    if other:
-        n = found.table[one.question, other[0]][1]
-        beside = f", next {METRIC_NAMES[other[0]]} {other[1]:.2f} (over {counted(n, 'story', 'stories')})"
+    if strongest:
+        name, rival = strongest
+        over = counted(rival.n, "story", "stories")
+        beside = f", next {METRIC_NAMES[name]} {abs(rival.r):.2f} (beside {abs(rival.own):.2f} over the same {over})"
     told = {True: "yes", False: "no", None: "cannot be told: not all were computed"}[one.holds]
-    return f"{head} |r| {one.target.value:.2f}{beside}  {paint(told, 'green' if one.holds else 'yellow')}"
+    return (
+        f"{head} |r| {abs(one.target.value):.2f}{beside}  {paint(told, 'green' if one.holds else 'yellow')}"
+    )
 
 
 def _reliability(one: Reliability, paint: Paint) -> Iterator[str]:

@@ -89,7 +89,10 @@ def ahp_text(found: Elicitation, effect: Effect | None, paint: Paint = plain) ->
             yield f"  {name + ' (95 % BCa)':<14}{_cells([one for one in ends if one is not None])}"
     yield f"  {'in force':<14}{_cells(rule.against)}"
     yield f"  {'difference':<14}{''.join(f'{delta:>+8.3f}' for delta in rule.deltas)}"
-    order = " > ".join(SYMBOLS[name] for name in rule.order)
+    order = SYMBOLS[rule.order[0]]
+    by_weight = sorted(rule.weights, reverse=True)
+    for name, weight, before in zip(rule.order[1:], by_weight[1:], by_weight, strict=False):
+        order += f" {'=' if before - weight < 1e-9 else '>'} {SYMBOLS[name]}"
     yield f"  order {order}: {'kept' if rule.order_kept else 'not kept'}; {'no' if rule.near else 'some'} weight off by more than .10"
     yield "  " + (
         paint("the panel bears the weights in force out", "green")

@@ -87,6 +87,7 @@ class Basis:
         components: RTN, MV, UCR, TH of all stories, with a target or without.
         draws: What sessions drew on, or why that is not known.
         simulated: How many of the ratings behind the target a program made up.
+        scripted: How many of the sessions behind it no model planned and labelled.
     """
 
     about: str
@@ -94,6 +95,7 @@ class Basis:
     components: tuple[tuple[float, ...], ...]
     draws: Outcome[Draws] = _NO_SESSIONS
     simulated: int = 0
+    scripted: int = 0
 
     @property
     def stories(self) -> int:
@@ -219,7 +221,18 @@ def from_stories(corpus: Corpus, sessions: Path | None) -> Basis:
     rows = [one for one in corpus.candidates if one.metrics["e_a"] is not None]
     target = [1 - (one.metrics["e_a"] or 0.0) for one in rows]
     observed = _target([_values(one.components) for one in rows], target, "1 - E_a")
-    return Basis("1 - E_a", observed, components, draws_in(sessions, corpus))
+    return Basis(
+        "1 - E_a", observed, components, draws_in(sessions, corpus), scripted=_scripted_in(sessions, corpus)
+    )
+
+
+def _scripted_in(folder: Path, corpus: Corpus) -> int:
+    known = {one.prose.sha256 for one in corpus.candidates}
+    return sum(
+        {session.tester.kind, session.judge.kind} != {"model"}
+        for session in sessions_in(folder)
+        if session.source_sha256 in known and session.unscored is None
+    )
 
 
 def from_table(file: Path) -> Basis:

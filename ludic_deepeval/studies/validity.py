@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Final
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.outcome import Outcome, Scored
+from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.stats import holm, pearson_r, power_r
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import QUESTIONS, TARGETS, Question
@@ -54,34 +54,47 @@ class Convergence:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """How a question goes with another metric, and with its target over the same stories.
+
+    Attributes:
+        r: With the other metric.
+        own: With the target, over the stories for which both metrics were measured.
+        n: How many those are.
+    """
+
+    r: float
+    own: float
+    n: int
+
+
+@dataclass(frozen=True)
 class Discrimination:
     """Whether a question goes with its target more than with any other metric (the MTMM criterion).
 
     Attributes:
         question: q1 … q4.
         metric: Its target.
-        target: |r| with the target.
-        others: r with each other metric.
+        target: r with the target, over all stories.
+        others: Each other metric beside the target.
     """
 
     question: Question
     metric: Metric
     target: Outcome[float]
-    others: Mapping[Metric, Outcome[float]]
+    others: Mapping[Metric, Outcome[Rival]]
 
     @property
-    def largest_other(self) -> tuple[Metric, float] | None:
-        """The other metric with the largest |r|, and that; None where none was computed."""
-        known = [(name, abs(one.value)) for name, one in self.others.items() if isinstance(one, Scored)]
-        return max(known, key=lambda pair: pair[1]) if known else None
+    def strongest(self) -> tuple[Metric, Rival] | None:
+        """The other metric with the largest |r|; None where none was computed."""
+        known = [(name, one.value) for name, one in self.others.items() if isinstance(one, Scored)]
+        return max(known, key=lambda pair: abs(pair[1].r)) if known else None
 
     @property
     def holds(self) -> bool | None:
-        """Whether |r| with the target is larger than with every other; None unless all were computed."""
-        if not isinstance(self.target, Scored):
-            return None
-        known = [abs(one.value) for one in self.others.values() if isinstance(one, Scored)]
-        if any(other >= self.target.value for other in known):
+        """Whether |r| with the target is larger than with every other; None when one that could be was not computed."""
+        known = [one.value for one in self.others.values() if isinstance(one, Scored)]
+        if any(abs(one.r) >= abs(one.own) for one in known):
             return False
         return True if len(known) == len(self.others) else None
 
@@ -190,9 +203,18 @@ def _discrimination(
     name: Question, measures: Mapping[str, Mapping[str, float]], rated: set[str]
 ) -> Discrimination:
     target = TARGETS[name]
-    found = {metric: _r(measures[name], measures[metric], rated)[0] for metric in METRICS}
-    own = found.pop(target)
-    return Discrimination(name, target, Scored(abs(own.value)) if isinstance(own, Scored) else own, found)
+    others: dict[Metric, Outcome[Rival]] = {}
+    for metric in METRICS:
+        if metric != target:
+            both = rated & measures[metric].keys() & measures[target].keys()
+            r, n = _r(measures[name], measures[metric], both)
+            own, _ = _r(measures[name], measures[target], both)
+            lost = next((one for one in (r, own) if isinstance(one, Unscored)), None)
+            if isinstance(r, Scored) and isinstance(own, Scored):
+                others[metric] = Scored(Rival(r.value, own.value, n))
+            elif lost is not None:
+                others[metric] = lost
+    return Discrimination(name, target, _r(measures[name], measures[target], rated)[0], others)
 
 
 def _r(one: Mapping[str, float], other: Mapping[str, float], rated: set[str]) -> tuple[Outcome[float], int]:
