@@ -15,7 +15,7 @@ ASKS_AFTER: Final[dict[Question, str]] = {
     "q1": "openness",
     "q2": "conflict",
     "q3": "preparation",
-    "q4": "overall",
+    "q4": "playability",
 }
 SCALE: Final = (1, 7)
 WORDING: Final = 1

@@ -435,3 +435,12 @@ def test_the_same_prose_is_rated_once_and_unread_stories_not_at_all(locked: Path
     reasons = {Path(path).name: reason for path, reason in found.left_out}
     assert "the same prose as" in reasons["twin.md"]
     assert "not read yet" in reasons["unread.md"]
+
+
+def test_forms_and_what_comes_back_need_no_numpy() -> None:
+    import subprocess
+    import sys
+
+    modules = "rating_form ratings rating_key rehearsal ahp_form corpus assignment sample".split()
+    code = f"import sys, {', '.join(f'ludic_deepeval.studies.{one}' for one in modules)}, ludic_deepeval.cli; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -499,7 +499,7 @@ def test_the_command_takes_stories_with_sessions_and_ratings_with_a_key(tmp_path
     assert ludic("ratings", "rehearse", tmp_path / "k.json", "--out", tmp_path / "s").code == 0
     ratings = [option for path in sorted((tmp_path / "s").iterdir()) for option in ("--ratings", path)]
     ran = ludic("weights", "fit", "--key", tmp_path / "k.json", *ratings, "--method", "ridge")
-    assert "target: the rating of overall, of 16 stories" in ran.out
+    assert "target: the rating of playability, of 16 stories" in ran.out
     assert "SIMULATED" in ran.out
 
 
