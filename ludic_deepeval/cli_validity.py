@@ -58,7 +58,7 @@ def ratings_form(  # noqa: PLR0913, PLR0917  # one argument an option of the com
 ) -> None:
     """Write a form for each rater: stories and four questions, with nothing in it of where they come from or how they score."""
     from ludic_deepeval.studies.assignment import assign
-    from ludic_deepeval.studies.corpus import read_corpus
+    from ludic_deepeval.studies.measured import read_corpus
     from ludic_deepeval.studies.rating_form import write_forms
     from ludic_deepeval.studies.rating_key import make_key, save_key
     from ludic_deepeval.studies.sample import strata_of, stratified

@@ -11,7 +11,7 @@ from ludic_deepeval.terminal import complain, note, painter, print_json, require
 
 if TYPE_CHECKING:
     from ludic_deepeval.studies.calibration import Effect
-    from ludic_deepeval.studies.corpus import Corpus
+    from ludic_deepeval.studies.measured import Corpus
     from ludic_deepeval.studies.rating_words import Question
 
 ahp_app = typer.Typer(
@@ -234,7 +234,7 @@ def _question(name: str) -> "Question":
 
 
 def _corpus(paths: list[Path], sessions: Path | None, profile: str | None) -> "Corpus":
-    from ludic_deepeval.studies.corpus import read_corpus
+    from ludic_deepeval.studies.measured import read_corpus
 
     corpus = read_corpus(paths, sessions, profile=profile)
     for error in corpus.errors:

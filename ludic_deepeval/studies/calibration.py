@@ -12,7 +12,7 @@ import numpy as np
 from ludic_deepeval.check import StoryResult
 from ludic_deepeval.errors import DataError, InputError, shown
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
-from ludic_deepeval.studies.corpus import Corpus, sessions_in
+from ludic_deepeval.studies.measured import Corpus, sessions_in
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import ASKS_AFTER, Question
 from ludic_deepeval.studies.ratings import Ratings

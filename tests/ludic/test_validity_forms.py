@@ -12,7 +12,7 @@ import pytest
 
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.studies.assignment import assign
-from ludic_deepeval.studies.corpus import read_corpus
+from ludic_deepeval.studies.measured import read_corpus
 from ludic_deepeval.studies.rating_form import blinded, form_csv, form_html, form_text
 from ludic_deepeval.studies.rating_key import RatingKey, load_key, make_key, save_key
 from ludic_deepeval.studies.rating_words import ASKED, PAGE, QUESTIONS
@@ -80,7 +80,8 @@ def test_more_stories_than_there_are_is_refused_with_how_many_there_are() -> Non
 
 
 @pytest.mark.parametrize(
-    ("stories", "raters", "per_story"), [(60, 11, 3), (7, 5, 2), (12, 3, 3), (1, 1, 1), (10, 10, 1)]
+    ("stories", "raters", "per_story"),
+    [(60, 11, 3), (57, 11, 4), (40, 7, 5), (7, 5, 2), (12, 3, 3), (1, 1, 1), (10, 10, 1)],
 )
 def test_every_story_has_its_raters_and_no_rater_much_more_than_another(
     stories: int, raters: int, per_story: int
@@ -441,6 +442,6 @@ def test_forms_and_what_comes_back_need_no_numpy() -> None:
     import subprocess
     import sys
 
-    modules = "rating_form ratings rating_key rehearsal ahp_form corpus assignment sample".split()
+    modules = "rating_form ratings rating_key rehearsal ahp_form measured assignment sample".split()
     code = f"import sys, {', '.join(f'ludic_deepeval.studies.{one}' for one in modules)}, ludic_deepeval.cli; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -133,6 +133,7 @@ def test_arrows_move_within_a_scale_and_the_mouse_answers_as_well(
     row = next(row for row in found.ratings.rows if row.item == code)
     assert dict(row.answers) == {"q1": 4, "q2": 7}
     assert row.comment == '=1+1, "quoted"\nsecond line 7'
+    assert "'=1+1" in sheet.read_text(encoding="utf-8")  # no spreadsheet runs it
 
 
 def test_what_was_answered_is_there_again_after_a_reload_and_from_a_saved_file(
