@@ -16,7 +16,9 @@ ratings_app = typer.Typer(
     rich_markup_mode=None,
 )
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
+Paths = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", help="Stories, folders, or a study's trials.jsonl.")
+]
 Key = Annotated[Path, typer.Argument(metavar="KEY", help="The key that `ludic ratings form` wrote.")]
 Sheets = Annotated[list[Path], typer.Argument(metavar="CSV...", help="Sheets that came back.")]
 AllowMissing = Annotated[

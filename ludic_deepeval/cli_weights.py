@@ -145,7 +145,8 @@ def _effect(weights: tuple[float, ...], paths: list[Path]) -> "Effect":
 @weights_app.command("fit")
 def weights_fit(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH...]", help="Stories, or folders of stories.")
+        list[Path] | None,
+        typer.Argument(metavar="[PATH...]", help="Stories, folders, or a study's trials.jsonl."),
     ] = None,
     sessions: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Their recorded stress tests: E_a is the target.")

@@ -12,6 +12,7 @@ import numpy as np
 from ludic_deepeval.check import StoryResult
 from ludic_deepeval.errors import DataError, InputError, shown
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.session import Session
 from ludic_deepeval.studies.measured import Corpus, sessions_in
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import ASKS_AFTER, Question
@@ -215,24 +216,31 @@ def from_stories(corpus: Corpus, sessions: Path | None) -> Basis:
         InputError: A folder without sessions, or one that cannot be read.
     """
     components = tuple(_values(one.components) for one in corpus.candidates)
-    if sessions is None:
+    recorded = _sessions(corpus, sessions)
+    rows = [one for one in corpus.candidates if one.metrics["e_a"] is not None]
+    if sessions is None and not rows:
         why = Unscored("data", "no target given (--sessions, --ratings or --table)")
         return Basis("none", why, components)
-    rows = [one for one in corpus.candidates if one.metrics["e_a"] is not None]
     target = [1 - (one.metrics["e_a"] or 0.0) for one in rows]
     observed = _target([_values(one.components) for one in rows], target, "1 - E_a")
-    return Basis(
-        "1 - E_a", observed, components, draws_in(sessions, corpus), scripted=_scripted_in(sessions, corpus)
-    )
+    scripted = sum({one.tester.kind, one.judge.kind} != {"model"} for one in recorded)
+    return Basis("1 - E_a", observed, components, _draws(recorded, corpus), scripted=scripted)
 
 
-def _scripted_in(folder: Path, corpus: Corpus) -> int:
+def _sessions(corpus: Corpus, folder: Path | None) -> list[Session]:
+    """The labelled sessions of these stories, of a folder and of stores."""
+    found = [*(sessions_in(folder) if folder else ()), *corpus.sessions]
     known = {one.prose.sha256 for one in corpus.candidates}
-    return sum(
-        {session.tester.kind, session.judge.kind} != {"model"}
-        for session in sessions_in(folder)
-        if session.source_sha256 in known and session.unscored is None
-    )
+    return [one for one in found if one.unscored is None and one.source_sha256 in known]
+
+
+def _draws(sessions: Sequence[Session], corpus: Corpus) -> Outcome[Draws]:
+    drawn = [
+        drawn_in(one, corpus.ledgers[one.source_sha256])
+        for one in sessions
+        if one.source_sha256 in corpus.ledgers
+    ]
+    return Scored(Draws(tuple(drawn))) if drawn else Unscored("data", "no labelled session of these stories")
 
 
 def from_table(file: Path) -> Basis:
@@ -261,27 +269,6 @@ def _cell(row: Row, name: str, *, top: float | None) -> float:
     if not np.isfinite(value) or (top is not None and not 0 <= value <= top):
         raise row.error(f"found {shown(said)}", column=name, allowed=allowed)
     return value
-
-
-def draws_in(folder: Path, corpus: Corpus) -> Outcome[Draws]:
-    """What the recorded sessions of these stories drew on.
-
-    Raises:
-        InputError: A folder without sessions, or one that cannot be read.
-    """
-    ledgers = {
-        one.prose.sha256: story.outcome.value.ledger
-        for one, story in zip(corpus.candidates, corpus.results, strict=True)
-        if isinstance(story.outcome, Scored)
-    }
-    found = [
-        drawn_in(session, ledgers[session.source_sha256])
-        for session in sessions_in(folder)
-        if session.unscored is None and session.source_sha256 in ledgers
-    ]
-    if not found:
-        return Unscored("data", "no labelled session of these stories")
-    return Scored(Draws(tuple(found)))
 
 
 def read_log(file: Path) -> list[tuple[str, list[str]]]:

@@ -445,3 +445,64 @@ def test_forms_and_what_comes_back_need_no_numpy() -> None:
     modules = "rating_form ratings rating_key rehearsal ahp_form measured assignment sample".split()
     code = f"import sys, {', '.join(f'ludic_deepeval.studies.{one}' for one in modules)}, ludic_deepeval.cli; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def store_of(folder: Path) -> Path:
+    """A store of trials as a study keeps them; its last line is torn."""
+    session = json.loads((SESSIONS / "two-short-one-long/session.json").read_text(encoding="utf-8"))
+    ledger = json.loads((STORIES / "two-short-one-long.ledger.json").read_text(encoding="utf-8"))["ledger"]
+    measures = {"lpi": 0.8125, "rtn": 0.5, "mv": 1, "ucr": 0.25, "th": 1, "pcv": 151, "e_a": 0.125}
+    first = (STORIES / "two-short-one-long.md").read_text(encoding="utf-8").partition("\n---\n")[2].strip()
+    lines = [
+        {
+            "trial": "t1",
+            "cell": {"gating": "on"},
+            "prose": first,
+            "measures": measures,
+            "ledger": ledger,
+            "session": session,
+        },
+        {
+            "trial": "t2",
+            "cell": {"gating": "off"},
+            "prose": "Another one waits.",
+            "measures": measures | {"e_a": None},
+        },
+        {"trial": "t3", "cell": {"gating": "off"}, "measures": dict.fromkeys(measures)},
+    ]
+    path = folder / "trials.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"trial": "t4', encoding="utf-8")
+    return path
+
+
+def test_a_studys_trials_are_rated_with_their_cells_in_the_key_alone(tmp_path: Path, ludic: Any) -> None:
+    path = store_of(tmp_path)
+    found = read_corpus([path])
+    assert [(one.id, one.cell) for one in found.candidates] == [("t1", "gating on"), ("t2", "gating off")]
+    assert found.candidates[0].metrics == {"lpi": 0.8125, "pcv": 151.0, "e_a": 0.125}
+    assert [reason for _, reason in found.left_out] == ["nothing was measured of this trial"]
+    assert len(found.sessions) == 1
+    assert found.sessions[0].source_sha256 == found.candidates[0].prose.sha256
+    options = ("--raters", 2, "--per-story", 2, "--out", tmp_path / "f", "--key", tmp_path / "k.json")
+    assert ludic("ratings", "form", path, *options).code == 0
+    assert "gating on" in (tmp_path / "k.json").read_text(encoding="utf-8")
+    for form in (tmp_path / "f").iterdir():
+        assert "gating" not in form.read_text(encoding="utf-8")
+    ran = ludic("weights", "fit", path, "--method", "draws", "--json")
+    assert json.loads(ran.out)["methods"][0]["details"]["sessions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[]", "line 1: no trial"),
+        ('{"measures": {"lpi": "high"}}', "line 1: found 'high'"),
+        ('{"measures": {"lpi": NaN}}', "found NaN"),
+        ('{"measures": {"lpi": true}}', "line 1: found true"),
+        ("{", "not valid JSON"),
+    ],
+)
+def test_a_line_that_is_no_trial_is_named(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "t.jsonl").write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        read_corpus([tmp_path / "t.jsonl"])
