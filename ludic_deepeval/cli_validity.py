@@ -114,17 +114,19 @@ def ratings_form(  # noqa: PLR0913, PLR0917  # one argument an option of the com
 
 
 def _form_text(data: dict[str, Any], out: Path) -> list[str]:
-    def span(pair: list[int]) -> str:
-        return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]} to {pair[1]}"
+    from ludic_deepeval.report.as_text import counted
+
+    def span(pair: list[int], one: str, many: str) -> str:
+        return counted(pair[0], one, many) if pair[0] == pair[1] else f"{pair[0]} to {pair[1]} {many}"
 
     lacks = [
         f"{count} without {name.upper()}" for name, count in (("pcv", data["unmeasured"]["pcv"]),) if count
     ]
     lacks += [f"{data['unmeasured']['e_a']} without E_a"] if data["unmeasured"]["e_a"] else []
     return [
-        f"{data['stories']} of {data['of']} stories from {data['strata']} strata"
+        f"{data['stories']} of {counted(data['of'], 'story', 'stories')} from {counted(data['strata'], 'stratum', 'strata')}"
         + (f"; {', '.join(lacks)}" if lacks else ""),
-        f"{data['raters']} raters with {span(data['per_rater'])} stories each; {span(data['per_story'])} raters a story",
+        f"{counted(data['raters'], 'rater', 'raters')} with {span(data['per_rater'], 'story', 'stories')} each; {span(data['per_story'], 'rater', 'raters')} a story",
         f"{out}: rating-R… .html, or .csv with .txt: one to each rater, nothing else",
         f"{data['key']}: the key; keep it from the raters",
     ]
