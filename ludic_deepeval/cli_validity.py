@@ -64,6 +64,7 @@ def ratings_form(  # noqa: PLR0913, PLR0917  # one argument an option of the com
     from ludic_deepeval.studies.rating_form import write_forms
     from ludic_deepeval.studies.rating_key import make_key, save_key
     from ludic_deepeval.studies.sample import strata_of, stratified
+    from ludic_deepeval.studies.sheets import require_no_forms
 
     require_profile(profile)
     if language not in {"en", "zh"}:
@@ -72,6 +73,7 @@ def ratings_form(  # noqa: PLR0913, PLR0917  # one argument an option of the com
         raise InputError(
             key, "is there already", where="--key", allowed="a new file", hint="--force overwrites it"
         )
+    require_no_forms(out, "rating")  # before the key is written
     corpus = read_corpus(paths, sessions, profile=profile)
     for error in corpus.errors:
         complain(error)

@@ -18,7 +18,7 @@ from ludic_deepeval.report.page.markup import Html, el
 from ludic_deepeval.studies.ahp_words import DIMENSIONS, NAMES, PAGE, STRENGTHS, WORDING, Dimension
 from ludic_deepeval.studies.pages import page
 from ludic_deepeval.studies.rating_words import Language
-from ludic_deepeval.studies.sheets import Row, read_sheet, written
+from ludic_deepeval.studies.sheets import Row, read_sheet, require_no_forms, written
 
 COLUMNS: Final = ("form", "expert", "left", "right", "prefer", "strength")
 MAX_EXPERTS: Final = 500
@@ -171,6 +171,7 @@ def pair_text(form: PairForm) -> str:
 
 def write_pair_forms(forms: Sequence[PairForm], folder: Path) -> list[Path]:
     """Write each expert's page, sheet and text into a folder; return the files."""
+    require_no_forms(folder, "ahp")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -18,6 +18,7 @@ from ludic_deepeval.report.page.markup import Html, el, text
 from ludic_deepeval.studies.pages import page
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import ASKED, PAGE, QUESTIONS, SCALE, Language
+from ludic_deepeval.studies.sheets import require_no_forms
 
 COLUMNS: Final = ("form", "rater", "item", *QUESTIONS, "comment")
 MAX_COMMENT: Final = 1000
@@ -214,6 +215,7 @@ def write_forms(key: RatingKey, prose: Mapping[str, str], folder: Path) -> list[
     Raises:
         InputError: The folder cannot be made or a file not written.
     """
+    require_no_forms(folder, "rating")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

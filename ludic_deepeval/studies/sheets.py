@@ -75,6 +75,18 @@ def read_sheet(path: Path, needed: Sequence[str]) -> tuple[Row, ...]:
     return tuple(found)
 
 
+def require_no_forms(folder: Path, prefix: str) -> None:
+    """Refuse a folder that holds forms: filled-in sheets would be lost, or forms of two sets be sent out together.
+
+    Raises:
+        InputError: There is a file of this prefix in it.
+    """
+    there = sorted(folder.glob(f"{prefix}-*")) if folder.is_dir() else []
+    if there:
+        what = f"holds forms already ({there[0].name})"
+        raise InputError(folder, what, where="--out", allowed="a folder without any")
+
+
 def written(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return CSV in which nothing runs as a formula when a spreadsheet opens it."""
     out = io.StringIO()

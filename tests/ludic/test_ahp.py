@@ -269,6 +269,7 @@ def test_a_pair_left_out_or_given_twice_and_an_expert_in_two_files_are_refused(t
 def test_the_report_screens_compares_and_judges_the_stories_again(tmp_path: Path, ludic: Any) -> None:
     assert ludic("ahp", "form", "--experts", 3, "--out", tmp_path / "forms").code == 0
     assert len(list((tmp_path / "forms").iterdir())) == 9
+    assert "holds forms already" in ludic("ahp", "form", "--experts", 3, "--out", tmp_path / "forms").err
     forms = list(make_forms(3, seed=1))
     files = [filled(form, WEIGHTS, tmp_path) for form in forms]
     stories = ROOT / "test_cases/backstories"

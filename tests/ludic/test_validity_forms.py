@@ -416,6 +416,13 @@ def test_the_commands_write_forms_and_take_ratings_back(tmp_path: Path, ludic: A
         "rating-R01.txt",
     ]
     assert ludic("ratings", "form", STORIES, *options).code == 2  # a key is not overwritten unasked
+    before = key.read_bytes()
+    ran = ludic("ratings", "form", STORIES, *options, "--force")
+    assert (ran.code, "holds forms already (rating-R01.csv)" in ran.err) == (
+        2,
+        True,
+    )  # nor a filled-in sheet, ever
+    assert key.read_bytes() == before
     assert ludic("ratings", "rehearse", key, "--out", tmp_path / "sim").code == 0
     made = sorted((tmp_path / "sim").iterdir())
     ran = ludic("ratings", "import", key, *made, "--out", tmp_path / "all.csv")
