@@ -17,6 +17,7 @@ from ludic_deepeval import (
     cli_sensitivity,
     cli_stress,
     cli_table,
+    cli_validity,
 )
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
@@ -269,6 +270,7 @@ cli_quests.register(app)
 cli_archive.register(app)
 cli_branches.register(app)
 cli_sensitivity.register(app)
+cli_validity.register(app)
 
 
 @bible_app.command("check")
