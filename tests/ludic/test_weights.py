@@ -563,7 +563,7 @@ def test_a_verdict_under_weights_that_nobody_calibrated_says_so(locked: Path, lu
     (locked / "ludic.toml").write_text("weights = [0.25, 0.25, 0.25, 0.25]\n", encoding="utf-8")
     assert "(uncalibrated weights)" in ludic("check", "tale.md").out
     page = ludic("check", "tale.md", "--format", "html").out
-    assert "Nobody has calibrated these weights." in page
+    assert "(Uncalibrated weights.)" in page
     (locked / "ludic.toml").write_text(
         'weights = [0.25, 0.25, 0.25, 0.25]\ncalibration = "ours"\n', encoding="utf-8"
     )
