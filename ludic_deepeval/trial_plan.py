@@ -54,7 +54,9 @@ def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
 
 
 def _drawn(bible: Bible, seed: int, kind: str) -> Node:
-    nodes: list[Node] = sorted(getattr(bible, kind), key=lambda node: node.id)
+    nodes: list[Node] = sorted(
+        (node for node in getattr(bible, kind) if node.retired is None), key=lambda node: node.id
+    )
     if not nodes:
         raise InputError(
             f"bible {bible.id}", f"it has no {kind}", allowed="a bible with factions and locations"
@@ -126,6 +128,7 @@ def world_text(bible: Bible) -> str:
         "factions": "Factions",
         "locations": "Places",
         "deities": "Gods",
+        "people": "People",
         "history": "History",
         "rules": "Laws",
     }
