@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from ludic_deepeval.bible import Location, Node, Rule
+from ludic_deepeval.bible import How, Location, Node, Retired, Rule
 from ludic_deepeval.text import folded
 from trulens_feedback.lexicon import clauses, denials, numbers, stems
 from trulens_feedback.setting import Mention, Said, Setting
@@ -58,6 +58,16 @@ _NO_FORCE: Final = re.compile(
 )
 
 
+_HOW: Final[dict[How, str]] = {
+    "destroyed": "destroyed in",
+    "dead": "dead since",
+    "dissolved": "dissolved in",
+    "lost": "lost in",
+    "repealed": "repealed in",
+    "other": "no more since",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """One thing that a statement gets wrong.
@@ -66,13 +76,20 @@ class Contradiction:
         kind: What is wrong.
         node: The node that it is about.
         version: The version that retired the node; else the version of the bible.
-        reason: One line: what the bible says instead.
+        reason: One line: what is wrong.
+        says: The bible's own words.
     """
 
     kind: Kind
     node: str
     version: str
     reason: str
+    says: str
+
+    @property
+    def told(self) -> str:
+        """Reason and the bible's words in one line."""
+        return f"{self.reason}: “{self.says}”"
 
 
 def contradictions(text: str, setting: Setting, *, is_open: bool = False) -> tuple[Contradiction, ...]:
@@ -138,12 +155,14 @@ def _retired(text: str, mentions: tuple[Mention, ...]) -> Iterator[Contradiction
             continue
         if isinstance(mention.node, Rule) and _NO_FORCE.search(folded(text)):
             continue
-        yield Contradiction(
-            "retired",
-            mention.node.id,
-            gone.version,
-            f"counts on {mention.node.name}, {gone.how} since {gone.version}: {gone.text}",
-        )
+        yield _gone(mention.node, gone)
+
+
+def _gone(node: Node, gone: Retired) -> Contradiction:
+    what = _HOW[gone.how]
+    return Contradiction(
+        "retired", node.id, gone.version, f"counts on {node.name}, {what} {gone.version}", gone.text
+    )
 
 
 def _allegiance(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iterator[Contradiction]:
@@ -164,6 +183,7 @@ def _allegiance(text: str, mentions: tuple[Mention, ...], setting: Setting) -> I
                     place.node.id,
                     setting.bible.version,
                     f"{place.node.name} belongs to {holder.name}",
+                    place.node.text,
                 )
                 break
 
@@ -205,10 +225,7 @@ def _laws(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iterato
                 and _FORBIDDEN.search(plain)
                 and not _denied(plain, _FORBIDDEN)
             ):
-                yield Contradiction(
-                    "retired", rule.id, rule.retired.version,
-                    f"counts on {rule.name}, {rule.retired.how} since {rule.retired.version}: {rule.retired.text}",
-                )  # fmt: skip
+                yield _gone(rule, rule.retired)
             continue
         scope = setting.scope(rule)
         here = scope is None or any(place.id in named for place in scope)
@@ -224,7 +241,7 @@ def _laws(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iterato
             and (here or not any(m.kind == "locations" for m in mentions))
         )
         if allows or void:
-            yield Contradiction("law", rule.id, setting.bible.version, f"{rule.name}: {rule.text}")
+            yield Contradiction("law", rule.id, setting.bible.version, f"goes against {rule.name}", rule.text)
 
 
 def _denied(plain: str, pattern: re.Pattern[str]) -> bool:
@@ -246,14 +263,14 @@ def _aligned(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iter
         if said is None or not said.now:
             continue
         version = setting.bible.version
-        quote = f"{said.node.name}: “{said.clause}”"
+        name, text = said.node.name, said.text
         if denials(clause) % 2 != said.denials % 2:
-            yield Contradiction("denied", said.node.id, version, f"denies {quote}")
+            yield Contradiction("denied", said.node.id, version, f"denies what is said of {name}", text)
         elif said.numbers and (counted := numbers(clause)) and counted != said.numbers:
-            yield Contradiction("number", said.node.id, version, f"another number than {quote}")
+            yield Contradiction("number", said.node.id, version, f"gives another number for {name}", text)
         elif (other := _in_its_place(clause, said, setting)) is not None:
             yield Contradiction(
-                "swapped", said.node.id, version, f"says of {other.name} what is true of {quote}"
+                "swapped", said.node.id, version, f"says of {other.name} what is true of {name}", text
             )
 
 

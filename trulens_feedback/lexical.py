@@ -65,7 +65,7 @@ class LexicalJudge:
         text = statement.text
         if wrong := known_wrong(text, chunks, setting):
             at = next(chunk for chunk in chunks if chunk.node == wrong[0].node)
-            return Verdict("contradicted", at.id, wrong[0].reason)
+            return Verdict("contradicted", at.id, wrong[0].told)
         words = setting.content(text)
         mentions = setting.mentions(text)
         best = max(

@@ -250,7 +250,7 @@ def _settled(
                 at.id,
                 wrong[0].node,
                 wrong[0].version,
-                wrong[0].reason,
+                wrong[0].told,
             )
         elif standing == "contradicted":
             at_id = next((one for one in chunks if one.id == chunk), None)
