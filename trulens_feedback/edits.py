@@ -127,20 +127,21 @@ def opening(setting: Setting, rng: random.Random, *, names: Sequence[str] = ()) 
 
 def fact(setting: Setting, rng: random.Random) -> Edit:
     """A sentence of the bible that holds, with the node's name for its pronoun."""
-    node, text = rng.choice(_facts(setting))
+    node, text = rng.choice(facts(setting))
     return Edit("fact", _sentence(text), node.id)
 
 
 @lru_cache(maxsize=8)
-def _facts(setting: Setting) -> list[tuple[Node, str]]:
+def facts(setting: Setting) -> tuple[tuple[Node, str], ...]:
+    """Every such sentence, with its node."""
     background = Background()
-    return [
+    return tuple(
         (node, text)
         for node in _current(setting.bible)
         for text in _sentences(node)
         if any(mention.node is node for mention in setting.mentions(text))
         and not background.opens(Statement(text, 0, len(text)), setting)  # a bible may leave things open, too
-    ]
+    )
 
 
 @lru_cache(maxsize=8)
