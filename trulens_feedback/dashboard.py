@@ -72,12 +72,11 @@ def command(place: Place, port: int) -> list[str]:
 
 
 def _page() -> Path:
-    found = find_spec("trulens.dashboard")
-    if found is None or found.origin is None or find_spec("streamlit") is None:
+    if find_spec("trulens.dashboard") is None or find_spec("streamlit") is None:
         raise InputError(
             "ludic dashboard", "the dashboard is not installed", hint="pip install 'ludic-worth[trulens]'"
         )
-    return Path(found.origin).with_name("main.py")
+    return Path(__file__).with_name("page.py")
 
 
 def free_port(wanted: int | None = None) -> int:

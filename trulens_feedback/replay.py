@@ -29,6 +29,7 @@ from trulens_feedback.database import GuardedConnector, named_errors
 from trulens_feedback.figures import Figure, Measure
 from trulens_feedback.recorded import Recorded, Step, fit, flat
 
+UNMEASURED: Final = "ludic.unmeasured"
 BATCH: Final = 100  # records in one transaction
 _TRIES: Final = 5
 _MOST_IDS: Final = 500
@@ -137,7 +138,6 @@ def app_of(name: str, app_version: str) -> AppDefinition:
         app_version=app_version,
         app={"kind": "replayed"},
         root_class=pyschema.Class.of_class(Recorded),
-        metadata={"replayed": True},
     )
 
 
@@ -168,6 +168,7 @@ def events_of(record: Recorded, now: datetime) -> Iterator[Event]:
     digest = record.digest
     spans = _Spans(record, record.ended.astimezone().replace(tzinfo=None) if record.ended else now, digest)
     root = spans.id("root")
+    unmeasured = [f"{figure.name}: {figure.why}" for figure in record.figures if figure.value is None]
     yield spans.event(
         root,
         None,
@@ -181,6 +182,8 @@ def events_of(record: Recorded, now: datetime) -> Iterator[Event]:
             f"{Span.CALL.KWARGS}.asked": record.asked,
             Span.CALL.RETURN: record.said,
             **{name: flat(value) for name, value in record.notes.items()},
+            # The dashboard shows no metric without a score; here a reader finds why.
+            **({UNMEASURED: unmeasured} if unmeasured else {}),
         },
     )
     for number, step in enumerate(record.steps, 1):
@@ -259,6 +262,7 @@ class _Spans:
             Span.RECORD_ID: self.record_id,
             Span.RUN_NAME: "",
             Span.INPUT_ID: fit(record.id),
+            Span.CONVERSATION_ID: fit(record.id),  # the dashboard's first column; a story's versions are one thread
         }
 
     def id(self, what: str) -> str:
