@@ -18,6 +18,8 @@ Cause: TypeAlias = Literal[
     "selections",  # a reply's selections cannot be read, or are not valid
     "weights",  # the weight of a key sentence is not known
     "model",  # a model gave no usable answer
+    "context",  # nothing was retrieved, or nobody looked
+    "claims",  # the prose says nothing about the world that could be held against a bible
 ]
 
 

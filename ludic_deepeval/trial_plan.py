@@ -54,7 +54,9 @@ def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
 
 
 def _drawn(bible: Bible, seed: int, kind: str) -> Node:
-    nodes: list[Node] = sorted(getattr(bible, kind), key=lambda node: node.id)
+    nodes: list[Node] = sorted(
+        (node for node in getattr(bible, kind) if node.retired is None), key=lambda node: node.id
+    )
     if not nodes:
         raise InputError(
             f"bible {bible.id}", f"it has no {kind}", allowed="a bible with factions and locations"
@@ -126,6 +128,7 @@ def world_text(bible: Bible) -> str:
         "factions": "Factions",
         "locations": "Places",
         "deities": "Gods",
+        "people": "People",
         "history": "History",
         "rules": "Laws",
     }
@@ -140,11 +143,20 @@ def world_text(bible: Bible) -> str:
     return "\n".join(lines)
 
 
-def draft_request(plan: Plan, setting: Setting, draft: str | None) -> tuple[Request, Prompt]:
-    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole."""
+def draft_request(
+    plan: Plan, setting: Setting, draft: str | None, *, world: str | None = None
+) -> tuple[Request, Prompt]:
+    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole.
+
+    Args:
+        plan: What was set.
+        setting: Its bible and how the models are asked.
+        draft: What is to be rewritten.
+        world: What is told of the setting; None tells the whole bible.
+    """
     bible = setting.bible
     names = {
-        "world": world_text(bible),
+        "world": world_text(bible) if world is None else world,
         "faction": node_of(bible, plan.faction).name,
         "location": node_of(bible, plan.location).name,
     }

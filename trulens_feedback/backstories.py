@@ -1,6 +1,6 @@
 """Stories, stress tests and trials of the Architect as `Recorded`. Pure: no TruLens."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -162,10 +162,9 @@ def trial_record(folder: Path, checker: Checker | None = None) -> Recorded:
             figures = reading_figures(
                 result.outcome.value, result.unscored if result.state == "unscored" else None
             )
-            steps += reading_steps(result.outcome.value, notary=plan.notary)
+            steps += _decided(reading_steps(result.outcome.value, notary=plan.notary), folder, number)
         else:
             figures = unread_figures(checker.policy_for(story), result.outcome)
-        steps += _decision(folder, number)
     return Recorded(
         app=TRIALS,
         version=short_name(_arm(plan, kind)),
@@ -190,14 +189,12 @@ def _arm(plan: Plan, kind: Kind | str) -> str:
     return f"{plan.architect}{by}, {plan.arm}, {gate}"
 
 
-def _decision(folder: Path, number: int) -> Iterator[Step]:
+def _decided(steps: tuple[Step, ...], folder: Path, number: int) -> tuple[Step, ...]:
+    """The steps of a draft, its gate with what was decided there."""
     file = folder / f"decision-{number}.json"
-    if file.is_file():
-        found = load_model(Decided, read_bytes(file), file)
-        why = [f"{found.unscored['cause']}: {found.unscored['reason']}"] if found.unscored else []
-        yield Step(
-            "decide",
-            {"draft": number},
-            found.decision,
-            notes={"ludic.gate.decision": found.decision, **({"ludic.gate.reasons": why} if why else {})},
-        )
+    if not file.is_file():
+        return steps
+    found = load_model(Decided, read_bytes(file), file)
+    gate = steps[-1]
+    notes = {**gate.notes, "ludic.gate.decision": found.decision, "ludic.draft": number}
+    return (*steps[:-1], replace(gate, gave=found.decision, notes=notes))

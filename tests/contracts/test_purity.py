@@ -46,7 +46,9 @@ def test_the_pytest_plugin_loads_no_harness() -> None:
     assert loaded("import ludic_deepeval.pytest_plugin") == set()
 
 
-@pytest.mark.parametrize("module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai"])
+@pytest.mark.parametrize(
+    "module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai", "embeddings"]
+)
 def test_models_load_no_client_before_one_is_opened(module: str) -> None:
     assert loaded(f"import ludic_deepeval.llm.{module}, ludic_deepeval.prompts") == set()
 
