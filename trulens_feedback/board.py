@@ -257,4 +257,6 @@ def _told(one: Seen) -> Iterator[str]:
             why = f": {'; '.join(step.reasons)}" if step.reasons else ""
             yield f"    {clean(step.name)}: {clean(step.decision + why, limit=400)}"
     for e in one.evaluations:
-        yield f"    {clean(e.name, limit=80)} {_score(e.score)}  {clean(e.reason, limit=600)}"
+        first, *more = e.reason.split("\n")
+        yield f"    {clean(e.name, limit=80)} {_score(e.score)}  {clean(first, limit=600)}"
+        yield from (f"      {clean(line, limit=600)}" for line in more)

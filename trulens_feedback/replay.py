@@ -262,7 +262,9 @@ class _Spans:
             Span.RECORD_ID: self.record_id,
             Span.RUN_NAME: "",
             Span.INPUT_ID: fit(record.id),
-            Span.CONVERSATION_ID: fit(record.id),  # the dashboard's first column; a story's versions are one thread
+            Span.CONVERSATION_ID: fit(
+                record.id
+            ),  # the dashboard's first column; a story's versions are one thread
         }
 
     def id(self, what: str) -> str:
