@@ -255,10 +255,15 @@ def open_database(place: Place, *, make: bool = True) -> GuardedConnector:
             options["connect_args"]["password"] = place.password
     with named_errors(place):
         try:
-            connector = GuardedConnector(place, sa.create_engine(place.url, **options))
+            engine = sa.create_engine(place.url, **options)
         except ImportError:
             raise InputError(
                 place.shown, "PostgreSQL needs psycopg", hint="pip install 'ludic-worth[trulens]'"
             ) from None
-        connector.db.check_db_revision()
+        try:
+            connector = GuardedConnector(place, engine)
+            connector.db.check_db_revision()
+        except BaseException:
+            engine.dispose()
+            raise
     return connector

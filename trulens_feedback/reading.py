@@ -1,5 +1,6 @@
 """Reading records back out of a TruLens database, each figure with its reason. Imports TruLens."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,8 +112,12 @@ def _evaluations(rows: list[Any]) -> Iterator[Evaluation]:
 
 def _score(attributes: dict[str, Any]) -> float | None:
     score = attributes.get(Span.EVAL_ROOT.SCORE)
-    return float(score) if isinstance(score, int | float) and score != -1 else None
+    good = isinstance(score, int | float) and math.isfinite(score) and score != -1  # -1: a failed judge's
+    return float(score) if good else None
 
 
 def _reason(attributes: dict[str, Any]) -> str:
+    score = attributes.get(Span.EVAL_ROOT.SCORE)
+    if score is not None and _score(attributes) is None:
+        return f"unmeasured (model): {score} is no score"
     return str(attributes.get(Span.EVAL.EXPLANATION) or attributes.get(Span.EVAL_ROOT.ERROR) or "")
