@@ -112,8 +112,9 @@ def _evaluations(rows: list[Any]) -> Iterator[Evaluation]:
 
 def _score(attributes: dict[str, Any]) -> float | None:
     score = attributes.get(Span.EVAL_ROOT.SCORE)
-    good = isinstance(score, int | float) and math.isfinite(score) and score != -1  # -1: a failed judge's
-    return float(score) if good else None
+    if not isinstance(score, int | float) or not math.isfinite(score) or score == -1:  # -1: a failed judge's
+        return None
+    return float(score)
 
 
 def _reason(attributes: dict[str, Any]) -> str:

@@ -200,6 +200,7 @@ class Told:
 
     @instrument()  # type: ignore[untyped-decorator]
     def tell(self, asked: str) -> str:
+        del asked
         self.deed()
         return self.said
 
@@ -254,11 +255,11 @@ BAD: dict[str, Callable[[], Figure]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_no_metric_spoils_a_record(name: str, database: GuardedConnector) -> None:
     bad = make_metric(
-        Measure("M", ""), lambda output: BAD[name](), {"output": on_root(Span.RECORD_ROOT.OUTPUT)}
+        Measure("M", ""), lambda output: output and BAD[name](), {"output": on_root(Span.RECORD_ROOT.OUTPUT)}
     )
     good = make_metric(
         Measure("G", ""),
-        lambda output: Figure(Measure("G", ""), Scored(0.5), "good"),
+        lambda output: Figure(Measure("G", ""), Scored(0.5), output),
         {"output": on_root(Span.RECORD_ROOT.OUTPUT)},
     )
     found = evaluated(Told(), [bad, good], database)

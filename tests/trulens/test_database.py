@@ -15,7 +15,7 @@ from trulens_feedback.database import GuardedConnector, Place, find_place, open_
 from trulens_feedback.reading import read_records
 from trulens_feedback.replay import events_of, replay
 
-SECRET = "tops3cret"
+SECRET = "tops3cret"  # noqa: S105  # what must be shown nowhere
 
 
 def in_sqlite(place: Place) -> bool:
@@ -72,7 +72,7 @@ def test_a_database_of_another_trulens_is_named_and_left_alone(
     database = opened(place)
     replay([recorded("one", figure("LPI", 0.5))], database)
     with database.db.engine.begin() as connection:
-        connection.execute(sa.text(f"UPDATE trulens_alembic_version SET version_num = '{version}'"))
+        connection.execute(sa.text("UPDATE trulens_alembic_version SET version_num = :v"), {"v": version})
     with pytest.raises(InputError, match=says):
         open_database(place)
     with database.db.engine.begin() as connection:

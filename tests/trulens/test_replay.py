@@ -117,7 +117,9 @@ def test_what_was_not_measured_stays_unmeasured_and_spoils_no_mean(database: Gua
     assert scores(by_id["two"]) == {"PCV": None}
     assert by_id["two"].evaluations[0].reason == "unmeasured (dimensions): event 'fire' has none"
     frame = read_by_trulens(database)
-    assert frame.loc["two", "PCV"] is None or frame.loc["two", "PCV"] != frame.loc["two", "PCV"]  # noqa: PLR0124  # NaN in pandas
+    assert (
+        frame.loc["two", "PCV"] is None or frame.loc["two", "PCV"] != frame.loc["two", "PCV"]
+    )  # NaN in pandas
     board, _ = database.db.get_leaderboard_aggregates()
     assert board["PCV"].tolist() == [0.5]
 
