@@ -21,40 +21,50 @@ Kind: TypeAlias = Literal["retired", "denied", "swapped", "number", "allegiance"
 
 _FATE: Final = (
     r"destroyed|burn(?:ed|t|ing|s)?|fell|fallen|sank|sunk|drown(?:ed|ing)|ruins?|ruined|ash|ashes|rubble|cinders|wreck(?:ed)?|gone|lost|razed|"
-    r"dead|death|died|dies|killed|slain|murdered|late|graves?|buried|funeral|mourn(?:ed|s|ing)?|dissolved|disbanded|abolished|repealed|ended|"
+    r"dead|death|died|dies|killed|slain|murdered|the late|graves?|buried|funeral|mourn(?:ed|s|ing)?|dissolved|disbanded|abolished|repealed|ended|"
     r"closed|former|formerly|memory|remembered|no longer|no more|is over|broken|collapsed|vanished|fire that took"
 )
-_IS_FATE: Final = re.compile(rf"\b(?:{_FATE})\b|[毁焚烧沉淹亡死殁灭塌废]|废除|解散|遗址")
+_IS_FATE: Final = re.compile(rf"\b(?:{_FATE})\b|[毁焚烧沉淹亡死殁灭塌废]|废除|解散|遗址", re.IGNORECASE)
 _FATE_DENIED: Final = re.compile(
     rf"\b(?:never|not|nothing|no one|nobody|hardly)\s+(?:\w+\s+)?(?:{_FATE})\b|n't\s+(?:\w+\s+)?(?:{_FATE}|burn|fall|die|sink|end|close)\b"
     r"|\b(?:never|not)\s+(?:burn|fall|die|sink|end|close)\b|\bstill (?:stands?|standing|holds?|alive|lives?|open|there|in force)\b"
-    r"|\b(?:is|are) (?:alive|back|rebuilt|open again)\b|\bsurvived\b|[没未](?:有)?(?:被)?[毁焚烧沉淹亡死灭塌废]|还活着|尚在|仍在"
+    r"|\b(?:is|are) (?:alive|back|rebuilt|open again)\b|\bsurvived\b|[没未](?:有)?(?:被)?[毁焚烧沉淹亡死灭塌废]|还活着|尚在|仍在",
+    re.IGNORECASE,
 )
 _PAST: Final = re.compile(
-    r"\b(?:was|were|wasn't|weren't|had|hadn't|did|didn't|used to|once|ago|before|formerly|back when|in those days|\w{2,}ed|"
-    r"sold|bought|went|came|took|gave|kept|held|stood|ran|rode|slept|brought|met|lost|found|left|told|said|saw|knew|heard|made|paid|"
-    r"lent|swore|sent|began|grew|drew|wrote|spoke|fought|hid|sat|led|fed|built|won|threw|shut|put|set|cut)\b|[曾]|从前|当年|昔日|以前|过去|原先|那时|那年"
+    r"\b(?:was|were|wasn't|weren't|had|hadn't|did|didn't|used to|once|ago|before|formerly|back when|in those days|(?!need|feed|seed|speed|hundred|indeed|shed|breed|exceed|bleed|weed|embed)\w{2,}ed|"
+    r"swept|wept|crept|felt|dealt|meant|dreamt|lent|spent|bent|learnt|thought|taught|caught|sought|fought|bought|brought|drank|sang|swam|"
+    r"began|rang|ran|came|became|gave|forgave|ate|drove|rode|rose|wrote|spoke|broke|woke|froze|stole|chose|wore|bore|swore|tore|grew|knew|"
+    r"threw|blew|flew|drew|shook|took|stood|sold|told|held|found|bound|hung|hid|lit|met|fed|led|fled|sat|got|forgot|shot|lost|left|slept|kept|"
+    r"leapt|stuck|struck|swung|clung|dug|won|saw|went|made|paid|said|laid|heard|built|sent)\b|[曾]|从前|当年|昔日|以前|过去|原先|那时|那年",
+    re.IGNORECASE,
 )
 _PRESENT: Final = re.compile(
     r"\b(?:is|are|am|isn't|aren't|has|have|hasn't|do|does|doesn't|don't|will|won't|shall|can|can't|may|must|now|today|tonight|tomorrow|"
     r"nowadays|these days|this (?:week|morning|evening|month|season|year)|last (?:week|night)|yesterday|every (?:day|week|night|month))\b|"
-    r"'(?:re|ll|ve)\b|现在|如今|今天|今日|明天|眼下|正在|每天"
+    r"'(?:re|ll|ve)\b|现在|如今|今天|今日|明天|眼下|正在|每天",
+    re.IGNORECASE,
 )
 _OWNS: Final = (
     r"belongs? to|belong(?:s|ed)? now to|is (?:a |the )?(?:\w+ )?(?:town|city|place|seat|possession|property|holding|port) of|"
-    r"is (?:now )?(?:ruled|held|governed|owned|controlled|run|kept|taxed|commanded) by|answers? to|is under|is in the hands of|swears? to|obeys?|pays? its tolls? to"
+    r"is (?:now )?(?:ruled|held|governed|owned|controlled|run|kept|taxed|commanded) by|answers? to|is under|is in the hands of|swears? to|obeys?|pays? its tolls? to|属于|归|听命于"
 )
-_OWNED: Final = r"(?:now )?(?:rules?|holds?|governs?|owns?|controls?|runs?|commands?|took|has)"
+_OWNED: Final = (
+    r"(?:now )?(?:rules?|holds?|governs?|owns?|controls?|runs?|commands?|took|has|占着|控制着?|统治着?|管着)"
+)
 _ALLOWED: Final = re.compile(
     r"\b(?:allowed|legal|lawful|permitted|free to|welcome to|no (?:law|crime|offence|fine)|nobody (?:minds|is fined|objects)|"
     r"may (?:now |freely |openly )?|no one (?:minds|objects)|unpunished|within the law|perfectly legal|not (?:a crime|forbidden|illegal|banned))\b"
-    r"|允许|合法|准许|可以"
+    r"|允许|合法|准许|可以",
+    re.IGNORECASE,
 )
 _FORBIDDEN: Final = re.compile(
-    r"\b(?:forbidden|illegal|banned|prohibited|unlawful|a crime|against the law|may not|nobody may|no one may|fined)\b|禁止|不准|违法"
+    r"\b(?:forbidden|illegal|banned|prohibited|unlawful|a crime|against the law|may not|nobody may|no one may|fined)\b|禁止|不准|违法",
+    re.IGNORECASE,
 )
 _NO_FORCE: Final = re.compile(
-    r"\b(?:does not|doesn't|no longer|never|not) (?:hold|holds|appl(?:y|ies)|bind|binds|exist|exists|enforced|count|counts)\b|\b(?:is|was) (?:void|dead letter|repealed|abolished|lifted|not enforced)\b"
+    r"\b(?:does not|doesn't|no longer|never|not) (?:hold|holds|appl(?:y|ies)|bind|binds|exist|exists|enforced|count|counts)\b|\b(?:is|was) (?:void|dead letter|repealed|abolished|lifted|not enforced)\b",
+    re.IGNORECASE,
 )
 
 
@@ -194,11 +204,11 @@ def _claims(plain: str, place: Mention, faction: Mention) -> bool | None:
         between, pattern = plain[place.end : faction.start], _OWNS
     else:
         between, pattern = plain[faction.end : place.start], _OWNED
-    denied = re.search(r"\b(?:not|never|no longer)\b|n't\b", between) is not None
+    denied = re.search(r"\b(?:not|never|no longer)\b|n't\b|不", between) is not None
     bare = re.sub(
         r"\b(?:does|do|did) (?:not|never)\b|n't\b|\b(?:not|never|no longer|now|still) ?", "", between
     )
-    bare = re.sub(r"\bdoes\b ?", "", " ".join(bare.split()))
+    bare = re.sub(r"\bdoes\b ?|[并已早]?不再?", "", " ".join(bare.split()))
     if not re.fullmatch(
         rf"\W*(?:\w+ ){{0,2}}?(?:{pattern}|belong to|hold|rule|own)(?: the| a| old| great)*\W*",
         bare.strip() + " ",
@@ -233,7 +243,7 @@ def _laws(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iterato
             practised
             and here
             and ((_ALLOWED.search(plain) and not _denied(plain, _ALLOWED)) or _denied(plain, _FORBIDDEN))
-            and not re.search(r"\b(?:may not|nobody may|no one may)\b", plain)
+            and not re.search(r"\b(?:may not|nobody may|no one may)\b", plain, re.IGNORECASE)
         )
         void = (
             rule.id in named
@@ -266,7 +276,7 @@ def _aligned(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iter
         name, text = said.node.name, said.text
         if denials(clause) % 2 != said.denials % 2:
             yield Contradiction("denied", said.node.id, version, f"denies what is said of {name}", text)
-        elif said.numbers and (counted := numbers(clause)) and counted != said.numbers:
+        elif said.numbers and not numbers(setting.nameless(clause)) <= said.numbers:
             yield Contradiction("number", said.node.id, version, f"gives another number for {name}", text)
         elif (other := _in_its_place(clause, said, setting)) is not None:
             yield Contradiction(

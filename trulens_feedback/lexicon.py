@@ -47,9 +47,9 @@ _NUMBER_WORDS: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
     " twenty"
 ).split()
-_NUMBERS: Final = {word: str(value) for value, word in enumerate(_NUMBER_WORDS)} | {
+_NUMBERS: Final = {word: str(value) for value, word in enumerate(_NUMBER_WORDS) if value > 1} | {
     "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90",
-    "hundred": "100", "thousand": "1000", "once": "1x", "twice": "2x", "thrice": "3x",
+    "hundred": "100", "thousand": "1000", "twice": "2x", "thrice": "3x",
     "first": "1.", "second": "2.", "third": "3.", "fourth": "4.", "fifth": "5.", "sixth": "6.", "seventh": "7.", "eighth": "8.",
     "ninth": "9.", "tenth": "10.", "eleventh": "11.", "twelfth": "12.",
 }  # fmt: skip

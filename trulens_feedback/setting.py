@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from ludic_deepeval.bible import Bible, Location, Node, NodeKind, Rule
 from ludic_deepeval.text import folded, han_share
 from trulens_feedback.lexicon import clauses, denials, numbers, stems
 
+_KEPT: Final = 4096  # sentences and clauses whose names are remembered
 _ARTICLE: Final = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 
 
@@ -54,10 +55,9 @@ class Names:
 
     def __init__(self, names: Iterable[str]) -> None:
         cores = sorted({_core(name) for name in names} - {""}, key=lambda core: (-len(core), core))
-        parts = [
-            re.escape(core) if han_share(core)[1] else rf"(?<!\w)(?:{re.escape(core)})(?!\w)"
-            for core in cores
-        ]
+        latin = "|".join(re.escape(core) for core in cores if not han_share(core)[1])
+        han = "|".join(re.escape(core) for core in cores if han_share(core)[1])
+        parts = [rf"(?<!\w)(?:{latin})(?!\w)"] * bool(latin) + [han] * bool(han)
         self._pattern = re.compile("|".join(parts)) if parts else None
 
     def find(self, text: str) -> list[tuple[str, int, int]]:
@@ -87,13 +87,15 @@ class Setting:
                 for form in (core, core[:1].upper() + core[1:], f"{core}s"):
                     self._nodes.setdefault(form, (kind, node))
         self._finder = Names(self._nodes)
+        self.mentions = lru_cache(maxsize=_KEPT)(self._mentions)
+        self.content = lru_cache(maxsize=_KEPT)(self._content)
 
     @property
     def id(self) -> str:
         """`BIBLE@VERSION`."""
         return f"{self.bible.id}@{self.bible.version}"
 
-    def mentions(self, text: str) -> tuple[Mention, ...]:
+    def _mentions(self, text: str) -> tuple[Mention, ...]:
         """Return every place where a text names a node."""
         return tuple(
             Mention(self._nodes[name][1], self._nodes[name][0], start, end)
@@ -117,15 +119,29 @@ class Setting:
                 for clause in clauses(text):
                     words = self.content(clause)
                     if len(words) >= 2:
-                        found.append(Said(node, text, clause, words, denials(clause), numbers(clause), now))
+                        found.append(
+                            Said(
+                                node,
+                                text,
+                                clause,
+                                words,
+                                denials(clause),
+                                numbers(self.nameless(clause)),
+                                now,
+                            )
+                        )
         return tuple(found)
 
-    def content(self, text: str) -> frozenset[str]:
-        """The content words of a text without the names of nodes."""
+    def nameless(self, text: str) -> str:
+        """A folded text without the names of nodes."""
         plain = folded(text)
         for mention in reversed(self.mentions(text)):
             plain = f"{plain[: mention.start]} {plain[mention.end :]}"
-        return frozenset(stems(plain))
+        return plain
+
+    def _content(self, text: str) -> frozenset[str]:
+        """The content words of a text without the names of nodes."""
+        return frozenset(stems(self.nameless(text)))
 
     def holder(self, place: Location) -> Node | None:
         """The faction that a place belongs to."""

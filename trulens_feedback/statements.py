@@ -24,7 +24,7 @@ _OPENS: Final = re.compile(
     r"tells?|told|saw|sees|remembers?|remembered|explains?|explained|agrees?|agreed|wrote|understands?|understood|found|ever)\b|"
     r"\bnever (?:\w+ )?(?:said|told|learn(?:t|ed)|explained|found(?: out)?|known|named|asked|written down|been seen|seen|solved|came to light)\b|"
     r"\b(?:unknown|unexplained|unsolved|a mystery|no telling|anybody's guess|not known|not say|can(?:not|'t) say|(?:does|do|did)(?: not|n't) know|"
-    r"has yet to|remains to be|whoever|someone|somebody|something)\b|谁也|没有?人|无人|不知|说不清|不明|有人|某个|某种|为何|为什么|究竟",
+    r"has yet to|remains to be|someone|somebody)\b|谁也|没有?人|无人|不知|说不清|不明|有人|某个|某种|为何|为什么|究竟",
     re.IGNORECASE,
 )
 _PRIVATE: Final = re.compile(
@@ -85,13 +85,9 @@ class Background:
             places += [name for event in ledger.events for name in (event.location, *event.factions) if name]
             places += [npc.faction for npc in ledger.npcs if npc.faction]
             places += [hook.location for hook in ledger.hooks if hook.location]
+        self._known: dict[str, KnownNames] = {}
         self._people = Names(people)
         self._places = Names(name for name in places if name not in set(people))
-
-    @cached_property
-    def _known(self) -> KnownNames:
-        ledger = self.ledger or FactLedger(schema_version=1, protagonist="nobody")
-        return KnownNames(ledger, self._world)
 
     def world_names(self, text: str) -> tuple[str, ...]:
         """The names of the world in a text that need not be the bible's."""
@@ -111,13 +107,11 @@ class Background:
 
     def vagueness(self, text: str, setting: Setting) -> Vagueness | None:
         """Eq 10 of a statement; None in a script that cannot be measured."""
-        known = self._known if self._world else KnownNames(self.ledger or self._nobody, setting.bible.names)
-        found = measure(text, known)
+        if setting.id not in self._known:
+            ledger = self.ledger or FactLedger(schema_version=1, protagonist="nobody")
+            self._known[setting.id] = KnownNames(ledger, (*setting.bible.names, *self._world))
+        found = measure(text, self._known[setting.id])
         return found if isinstance(found, Vagueness) else None
-
-    @cached_property
-    def _nobody(self) -> FactLedger:
-        return FactLedger(schema_version=1, protagonist="nobody")
 
     def opens(self, statement: Statement, setting: Setting) -> bool:
         """Whether a statement opens a mystery that passes Eq 11."""
@@ -129,10 +123,16 @@ class Background:
     def _marked(self, statement: Statement) -> bool:
         if self.ledger is None:
             return False
-        quotes = [(folded(mystery.text), mystery.evidence) for mystery in self.ledger.mysteries]
-        return any(
-            folded(statement.text) in text
-            or text in folded(statement.text)
-            or any(one.start < statement.end and statement.start < one.end for one in evidence)
-            for text, evidence in quotes
+        mine = folded(statement.text)
+        return any(mine in span or span in mine for span in self._spans)
+
+    @cached_property
+    def _spans(self) -> tuple[str, ...]:
+        """The words of the ledger's mysteries. By words and not by offsets: the text may have been edited since."""
+        mysteries = self.ledger.mysteries if self.ledger else ()
+        return tuple(
+            span
+            for mystery in mysteries
+            for span in map(folded, [mystery.text, *(one.quote for one in mystery.evidence)])
+            if span
         )

@@ -3,7 +3,8 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 from ludic_deepeval.errors import ModelError
 from ludic_deepeval.llm.client import TIMEOUT
@@ -85,3 +86,11 @@ class OllamaEmbedder:
     def close(self) -> None:
         """Close connections."""
         self._model.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
