@@ -8,7 +8,7 @@ takes for a reply that could not be read.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -27,16 +27,19 @@ from worth_deepeval.scoring import WorthScore
 VERSION: Final = 1  # raised when a figure is computed otherwise: TruLens keeps one result a name and a record
 MOST_DETAILS: Final = 40  # TruLens loses a metric whose span has more than 128 attributes, and says nothing
 Scalar: TypeAlias = str | int | float | bool
-_NEUTRAL: Final = {"profile", "lpi_gate", "fail_on", "severity"}  # they decide verdicts, not figures
-_OF_PCV: Final = {
-    "pcv_weights",
-    "band_width",
-    "full_events",
-    "further_share",
-    "pcv_gate",
-    "campaign_tier",
-    "one_shot_tier",
-}
+# What decides each figure, by the names of `Policy`; gates decide verdicts, and profiles only what PCV is a share of.
+_OF_LPI: Final = (
+    "weights",
+    "tau",
+    "node_share",
+    "active_cap",
+    "reactivity_cap",
+    "goal_cap",
+    "hole_peak",
+    "hole_decay",
+    "density",
+)
+_OF_PCV: Final = ("pcv_weights", "band_width", "full_events", "further_share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,28 +146,35 @@ def require_details(name: str, details: Mapping[str, Any]) -> None:
             )
 
 
-def tag(policy: Policy, *, pcv: bool = False) -> str:
-    """What a name carries when a figure was computed otherwise than by default: a version, and a hash of the settings."""
-    default = Policy()
-    names = [one.name for one in fields(Policy) if one.name not in _NEUTRAL and (one.name in _OF_PCV) == pcv]
-    changed = {
-        name: str(getattr(policy, name)) for name in names if getattr(policy, name) != getattr(default, name)
+def policy_text(policy: Policy) -> dict[str, str]:
+    """The numbers of a policy that decide figures, as exact text: what the sidecar of a study holds, too."""
+    values = {name: getattr(policy, name) for name in (*_OF_LPI, *_OF_PCV)} | {
+        "pcv_gate": policy.pcv_threshold
     }
-    if pcv and policy.pcv_threshold != default.pcv_threshold:
-        changed["threshold"] = str(policy.pcv_threshold)
+    return {
+        name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        for name, value in values.items()
+    }
+
+
+def tag(policy: Mapping[str, str], *, pcv: bool = False) -> str:
+    """What a name carries when a figure was computed otherwise than by default: a version, and a hash of the settings."""
+    default = policy_text(Policy())
+    names = (*_OF_PCV, "pcv_gate") if pcv else _OF_LPI
+    changed = {name: policy[name] for name in names if policy.get(name, default[name]) != default[name]}
     tags = [f"v{VERSION}"] if VERSION > 1 else []
     if changed:
         tags.append(sha256(dump_json(changed).encode()).hexdigest()[:8])
     return f" [{', '.join(tags)}]" if tags else ""
 
 
-def reading_measures(policy: Policy) -> dict[str, Measure]:
-    """The measures of a ledger's reading under a policy, by their short names."""
-    mark, pcv = tag(policy), tag(policy, pcv=True)
-    needed = decimal(policy.pcv_threshold, places=0)
-    least = decimal(policy.lpi_threshold)
+def reading_measures(policy: Policy | Mapping[str, str]) -> dict[str, Measure]:
+    """The measures of a ledger's reading under a policy, or its text, by their short names."""
+    text = policy_text(policy) if isinstance(policy, Policy) else policy
+    mark, pcv = tag(text), tag(text, pcv=True)
+    needed = decimal(Fraction(text["pcv_gate"]), places=0)
     return {
-        "lpi": Measure(f"LPI{mark}", f"Ludic Potential Index (Eq 1); playable from {least}"),
+        "lpi": Measure(f"LPI{mark}", "Ludic Potential Index (Eq 1)"),
         "rtn": Measure(f"RTN{mark}", "Relational Tension Nodes (Eq 2)"),
         "mv": Measure(f"MV{mark}", "Motivation Vector (Eq 3)"),
         "ucr": Measure(f"UCR{mark}", "Unresolved Conflict Ratio, the urgent share of open threads (Eq 3)"),

@@ -20,6 +20,7 @@ from ludic_deepeval.trial import PLAN
 from trulens_feedback.backstories import session_record, story_record, trial_record
 from trulens_feedback.recorded import Recorded
 from trulens_feedback.replies import reply_record, run_record
+from trulens_feedback.studies import SIDECAR, TRIALS, study_records
 from worth_deepeval.episode import Sheet, load_sheet
 from worth_deepeval.records import FILE as RUNS
 from worth_deepeval.records import RunRecord, read_records, settled
@@ -46,7 +47,7 @@ def gather(paths: Sequence[Path]) -> Gathered:
     """Read all that was recorded in files and folders, each thing once, in a stable order.
 
     A story is taken where it has a lockfile (or is named itself), a session by its name `session.json`, a trial by its
-    `run.json` and drafts, an episode's replies where its `episode.yaml` lies above them, runs of WORTH by `runs.jsonl`;
+    `run.json` and drafts, a study by its `study.json` and `trials.jsonl`, an episode's replies where its `episode.yaml` lies above them, runs of WORTH by `runs.jsonl`;
     their episodes are looked for beside the runs, above them, and among the paths.
 
     Raises:
@@ -61,7 +62,7 @@ def gather(paths: Sequence[Path]) -> Gathered:
             raise InputError(
                 path,
                 "nothing recorded here",
-                allowed=f"stories with lockfiles, session.json, {RUNS}, or folders of ludic generate",
+                allowed=f"stories with lockfiles, session.json, {RUNS}, or folders of ludic generate and ludic study",
             )
         for one in found:
             sources.setdefault(one.path.absolute(), one)
@@ -92,6 +93,10 @@ def _sources(path: Path) -> Iterator[_Source]:
         if PLAN in files and "draft-0.md" in files:
             names.clear()
             yield _Source("trial", here)
+            continue
+        if SIDECAR in files and TRIALS in files:
+            names.clear()
+            yield _Source("study", here)
             continue
         if "episode.yaml" in files:
             recordings = here / "recordings"
@@ -139,6 +144,9 @@ class _Reader:
 
     def trial(self, path: Path) -> Iterator[Recorded]:
         yield trial_record(path, self._checker)
+
+    def study(self, path: Path) -> Iterator[Recorded]:
+        yield from study_records(path)
 
     def reply(self, path: Path) -> Iterator[Recorded]:
         sheet = self._sheet_above(path)

@@ -13,6 +13,7 @@ from trulens_feedback.figures import (
     MOST_DETAILS,
     Figure,
     Measure,
+    policy_text,
     reading_measures,
     require_score,
     session_figures,
@@ -115,8 +116,8 @@ def test_where_the_key_was_shown_points_for_sentences_are_no_result() -> None:
 def test_figures_under_other_weights_are_other_metrics() -> None:
     """TruLens keeps one result a name: LPI under other weights must not pass for the first."""
     other = Policy(weights=(Fraction(1, 4),) * 4)
-    assert tag(Policy()) == ""
-    assert tag(other)
+    assert tag(policy_text(Policy())) == ""
+    assert tag(policy_text(other))
     assert reading_measures(other)["lpi"].name != reading_measures(Policy())["lpi"].name
     assert reading_measures(other)["pcv"].name == reading_measures(Policy())["pcv"].name
 
@@ -129,7 +130,7 @@ def test_a_profile_changes_what_pcv_is_a_share_of_and_no_lpi() -> None:
 
 
 def test_a_stricter_gate_is_a_verdict_and_no_other_figure() -> None:
-    assert tag(Policy(lpi_gate=Fraction(9, 10))) == ""
+    assert tag(policy_text(Policy(lpi_gate=Fraction(9, 10)))) == ""
 
 
 def test_every_measure_says_its_range_and_source() -> None:

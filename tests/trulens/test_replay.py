@@ -258,3 +258,72 @@ def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
     assert [one.id for one in found.records] == ["from-the-box"]
     assert len(found.errors) == 1
     assert isinstance(found.records[0], Recorded)
+
+
+# Studies: the store of `ludic study run`, a line a trial (docs/formats.md)
+
+
+def trial_line(**more: Any) -> dict[str, Any]:
+    """What a store keeps of one trial, written by hand."""
+    return {
+        "version": 1, "trial": "4B-gated-1", "cell": {"generator": "4B", "gate": "gated"}, "seed": 1,
+        "measures": {
+            "lpi": 0.75, "rtn": 0.8, "mv": 0.5, "ucr": 1.0, "th": 0.33, "pcv": 120.0, "e_a": 0.25, "reused": 6,
+            "invented": 2, "ambiguous": 1, "div_alpha": 0.9, "npc_overlap": 0.1, "hook_overlap": 0.0,
+        },
+        "gate": {"gated": True, "passed": False, "rewrites": 1},
+        "consistency": {"score": 1, "faults": []},
+        "drafts": [
+            {"decision": "rewrite", "lpi": "1/10", "pcv": "40", "prose_sha256": "a"},
+            {"decision": "exhausted", "lpi": "3/4", "pcv": "120", "prose_sha256": "b"},
+        ],
+        "prose": "Once.", "prose_sha256": "b", "producers": {"architect": {"kind": "scripted"}}, "unscored": [],
+        "times": {"finished": "2026-01-01T00:00:00+00:00", "seconds": {"generate": 10.0, "extract": 2.5}},
+    } | more  # fmt: skip
+
+
+def store(folder: Path, *lines: dict[str, Any], tail: str = "", policy: dict[str, str] | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "study.json").write_text(json.dumps({"schema_version": 1, "policy": policy or {}}))
+    (folder / "trials.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines) + tail)
+    return folder
+
+
+def test_a_study_is_recorded_with_its_cells_as_versions(tmp_path: Path, database: GuardedConnector) -> None:
+    why = [{"stage": "label", "cause": "model", "reason": "no usable answer"}]
+    unlabelled = trial_line(trial="4B-gated-2", seed=2, unscored=why)
+    unlabelled["measures"] |= {"e_a": None, "div_alpha": None}
+    folder = store(tmp_path / "gate", trial_line(), unlabelled, tail='{"trial": "torn')
+    assert replay(gather([folder]).records, database).added == 2
+    by_id = {one.id: one for one in read_records(database)}
+    first = by_id["4B-gated-1"]
+    assert (first.app, first.version) == ("ludic study gate", "generator 4B, gate gated (scripted, no model)")
+    assert scores(first) == {
+        "LPI": 0.75, "RTN": 0.8, "MV": 0.5, "UCR": 1.0, "TH": 0.33, "PCV of 150": 0.8, "Consistency": 1.0,
+        "E_a": 0.25, "Div_alpha": 0.9,
+    }  # fmt: skip
+    assert [one.decision for one in first.steps if one.decision] == ["rewrite", "exhausted"]
+    assert scores(by_id["4B-gated-2"])["E_a"] is None
+    assert replay(gather([folder]).records, database).added == 0
+
+
+def test_a_study_under_other_weights_has_metrics_of_its_own(tmp_path: Path) -> None:
+    folder = store(tmp_path / "s", trial_line(), policy={"weights": "1/4 1/4 1/4 1/4", "pcv_gate": "100"})
+    names = [one.name for one in gather([folder]).records[0].figures]
+    assert names[0].startswith("LPI [")
+    assert names[5].startswith("PCV of 100 [")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (trial_line(measures={"lpi": 1.5}), "line 1: metric LPI: found 1.5; allowed: 0 to 1"),
+        (trial_line(measures={"lpi": "high"}), "line 1: measures: found 'high'; allowed: a number or null"),
+        (trial_line(measures={"lpi": NAN}), "line 1: no JSON object, or a number that JSON does not have"),
+        (trial_line(cell=None), "line 1: no trial of a study"),
+        ({"version": 1}, "line 1: no trial of a study"),
+    ],
+)
+def test_a_line_that_is_no_trial_is_named(line: dict[str, Any], says: str, tmp_path: Path) -> None:
+    (error,) = gather([store(tmp_path / "s", line)]).errors
+    assert says in str(error)
