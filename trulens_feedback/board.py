@@ -233,7 +233,7 @@ def _score(value: float | None) -> str:
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(columns(row[at]) for row in rows) for at in range(len(rows[0]))]
     room = _WIDEST - sum(widths[1:]) - 2 * len(widths)
-    widths[0] = min(widths[0], max(room, 24))
+    widths[0] = min(widths[0], max(room, 36))
     for row in rows:
         first = shorten(row[0], widths[0])
         cells = [first + " " * (widths[0] - columns(first))]

@@ -7,20 +7,23 @@ from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-pytest.importorskip("trulens.core", reason="the extra `trulens` is not installed")
-
 from ludic_deepeval.outcome import Outcome, Scored
 from tests.ludic.conftest import Ludic, Ran, ludic
-from trulens_feedback.database import GuardedConnector, Place, find_place, open_database
 from trulens_feedback.figures import Figure, Measure
 from trulens_feedback.recorded import Recorded
 
+if TYPE_CHECKING:  # TruLens takes seconds to import, and half of the tests here need none of it
+    from trulens_feedback.database import GuardedConnector, Place
+
 __all__ = ["Ludic", "Ran", "ludic"]
 ROOT = Path(__file__).parents[2]
+# What is pure is tested without the extra `trulens`, too.
+_WITH_TRULENS = ["test_app.py", "test_cli_trulens.py", "test_database.py", "test_replay.py"]
+collect_ignore = [] if importlib.util.find_spec("trulens") else _WITH_TRULENS
 
 
 def postgres_script() -> ModuleType:
@@ -46,9 +49,11 @@ def server() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def postgres(server: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def postgres(server: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator["Place"]:
     """A new, empty database on the server."""
     import psycopg
+
+    from trulens_feedback.database import find_place
 
     url, password = server
     monkeypatch.setenv("PGPASSWORD", password)
@@ -61,23 +66,27 @@ def postgres(server: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> "Place":
     """Where a new database is to be, of each kind."""
     if request.param == "postgres":
         found: Place = request.getfixturevalue("postgres")
         return found
+    from trulens_feedback.database import find_place
+
     return find_place(str(tmp_path / "records.sqlite"))
 
 
-Open = Callable[[Place], GuardedConnector]
+Open: TypeAlias = Callable[["Place"], "GuardedConnector"]
 
 
 @pytest.fixture
 def opened() -> Iterator[Open]:
     """Open databases, and close them all in the end."""
+    from trulens_feedback.database import open_database
+
     found: list[GuardedConnector] = []
 
-    def open_one(place: Place) -> GuardedConnector:
+    def open_one(place: "Place") -> "GuardedConnector":
         found.append(open_database(place))
         return found[-1]
 
@@ -87,7 +96,7 @@ def opened() -> Iterator[Open]:
 
 
 @pytest.fixture
-def database(place: Place, opened: Open) -> GuardedConnector:
+def database(place: "Place", opened: Open) -> "GuardedConnector":
     """A new database of each kind."""
     return opened(place)
 
