@@ -66,7 +66,12 @@ class Place:
     @property
     def shown(self) -> str:
         """What people call it; never a password."""
-        return str(self.file) if self.file else clean(self.url, limit=200)
+        file = self.file
+        if file is None:
+            return clean(self.url, limit=200)
+        return clean(
+            str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file), limit=400
+        )
 
 
 def find_place(given: str | None = None) -> Place:
@@ -258,7 +263,7 @@ def open_database(place: Place, *, make: bool = True) -> GuardedConnector:
             engine = sa.create_engine(place.url, **options)
         except ImportError:
             raise InputError(
-                place.shown, "PostgreSQL needs psycopg", hint="pip install 'ludic-worth[trulens]'"
+                place.shown, "PostgreSQL needs psycopg", hint="pip install 'ludic-worth[postgres]'"
             ) from None
         try:
             connector = GuardedConnector(place, engine)

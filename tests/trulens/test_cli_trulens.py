@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -49,6 +51,16 @@ def test_the_trace_is_a_table_with_what_was_not_measured_apart(here: Path, ludic
     assert "two-short-one-long 0.15 0.93" in lines
     assert "three-hours-dry – –" in lines
     assert "(4/5)" in ran.out
+
+
+def test_the_documentation_shows_what_is_printed(here: Path, ludic: Ludic) -> None:
+    """The blocks of docs/trulens.md, in the folder that it speaks of."""
+    (here / "test_cases").symlink_to(CASES)
+    text = (ROOT / "docs" / "trulens.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```console\n\$ ludic (.*)\n([^`]*)```", text)
+    assert [words.split()[0] for words, _ in blocks] == ["record", "trace", "trace"]
+    for words, output in blocks:
+        assert ludic(*shlex.split(words)).out.strip() == output.strip()
 
 
 def test_reasons_are_told_on_demand(here: Path, ludic: Ludic) -> None:
