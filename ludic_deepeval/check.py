@@ -87,6 +87,11 @@ class StoryResult:
         return any(finding.fails and finding.code in LORE_CODES for finding in self.findings)
 
     @property
+    def has_idle_mark(self) -> bool:
+        """Whether its front matter excuses what was not found."""
+        return any(finding.fails and finding.code == "unused-mark" for finding in self.findings)
+
+    @property
     def is_known_unread(self) -> bool:
         """Whether nobody has read it yet and the team's baseline knows."""
         return any(finding.code == "unread" and finding.status == "known" for finding in self.findings)
@@ -133,7 +138,9 @@ class CheckResult:
         """0 holds, 1 something falls short, 2 an input is wrong."""
         if self.errors:
             return 2
-        if any(story.breaks_lore for story in self.stories):
+        if any(
+            story.breaks_lore or (story.state == "unread" and story.has_idle_mark) for story in self.stories
+        ):
             return 1
         apart = any(story.state != "read" and not story.is_known_unread for story in self.stories)
         return 1 if self.summary["failed"] or (apart and not self.allow_unread) else 0

@@ -139,7 +139,8 @@ def world_text(bible: Bible) -> str:
             lines.append(f"{titles[kind]}:")
             last = kind
         also = f" (also {', '.join(node.aliases)})" if node.aliases and kind != "rules" else ""
-        lines.append(f"- {node.name}{also}: {node.text}")
+        text = f"no more since {node.retired.version}: {node.retired.text}" if node.retired else node.text
+        lines.append(f"- {node.name}{also}: {text}")
     return "\n".join(lines)
 
 

@@ -19,10 +19,13 @@ from trulens_feedback.setting import Mention, Said, Setting
 
 Kind: TypeAlias = Literal["retired", "denied", "swapped", "number", "allegiance", "law"]
 
+_WINDOW: Final = 300  # characters: what is farther off belongs to another thought
+_NEIGHBOURS: Final = 3  # names to either side
+_STOP: Final = re.compile(r"[;:.!?。；：！？]|, (?:but|and|so|while) ")
 _FATE: Final = (
     r"destroyed|burn(?:ed|t|ing|s)?|fell|fallen|sank|sunk|drown(?:ed|ing)|ruins?|ruined|ash|ashes|rubble|cinders|wreck(?:ed)?|gone|lost|razed|"
     r"dead|death|died|dies|killed|slain|murdered|the late|graves?|buried|funeral|mourn(?:ed|s|ing)?|dissolved|disbanded|abolished|repealed|ended|"
-    r"closed|former|formerly|memory|remembered|no longer|no more|is over|broken|collapsed|vanished|fire that took"
+    r"closed|former|formerly|memory|remembered|left of|remains of|no longer|no more|is over|broken|collapsed|vanished|fire that took"
 )
 _IS_FATE: Final = re.compile(rf"\b(?:{_FATE})\b|[毁焚烧沉淹亡死殁灭塌废]|废除|解散|遗址", re.IGNORECASE)
 _FATE_DENIED: Final = re.compile(
@@ -136,7 +139,7 @@ def counts_on(text: str, mention: Mention) -> bool:
         return True
     if _IS_FATE.search(clause):
         return False
-    after = plain[mention.end :].lstrip("'s ")
+    after = plain[mention.end : mention.end + _WINDOW].lstrip("'s ")
     follows = re.match(r"(\w+)", after)
     if follows and re.fullmatch(r"(?!was\b|his\b|its\b|as\b|this\b|us\b)\w{2,}[^s]s", follows[1]):
         return True
@@ -146,25 +149,23 @@ def counts_on(text: str, mention: Mention) -> bool:
 
 
 def _around(plain: str, mention: Mention) -> str:
-    """The part of a sentence, between its larger stops, that holds a mention."""
-    begin = max(
-        (
-            match.end()
-            for match in re.finditer(r"[;:.!?。；：！？]|, (?:but|and|so|while) ", plain[: mention.start])
-        ),
-        default=0,
-    )
-    end = re.search(r"[;:.!?。；：！？]|, (?:but|and|so|while) ", plain[mention.end :])
-    return plain[begin : mention.end + end.start() if end else len(plain)]
+    """The part of a sentence, between its larger stops, that holds a mention; of a very long one what is near."""
+    before = plain[max(0, mention.start - _WINDOW) : mention.start]
+    after = plain[mention.end : mention.end + _WINDOW]
+    begin = max((match.end() for match in _STOP.finditer(before)), default=0)
+    end = _STOP.search(after)
+    return before[begin:] + plain[mention.start : mention.end] + (after[: end.start()] if end else after)
 
 
 def _retired(text: str, mentions: tuple[Mention, ...]) -> Iterator[Contradiction]:
+    told: set[str] = set()
     for mention in mentions:
         gone = mention.node.retired
-        if gone is None or not counts_on(text, mention):
+        if gone is None or mention.node.id in told or not counts_on(text, mention):
             continue
         if isinstance(mention.node, Rule) and _NO_FORCE.search(folded(text)):
             continue
+        told.add(mention.node.id)
         yield _gone(mention.node, gone)
 
 
@@ -177,23 +178,19 @@ def _gone(node: Node, gone: Retired) -> Contradiction:
 
 def _allegiance(text: str, mentions: tuple[Mention, ...], setting: Setting) -> Iterator[Contradiction]:
     plain = folded(text)
-    places = [one for one in mentions if isinstance(one.node, Location)]
-    factions = [one for one in mentions if one.kind == "factions"]
-    for place in places:
-        assert isinstance(place.node, Location)  # noqa: S101  # filtered above
-        holder = setting.holder(place.node)
-        if holder is None or place.node.retired is not None:
+    for at, place in enumerate(mentions):
+        if not isinstance(place.node, Location) or place.node.retired is not None:
             continue
-        for faction in factions:
-            if (claims := _claims(plain, place, faction)) is None:
+        holder = setting.holder(place.node)
+        if holder is None:
+            continue
+        for faction in mentions[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]:
+            if faction.kind != "factions" or (claims := _claims(plain, place, faction)) is None:
                 continue
             if claims != (faction.node is holder):
+                reason = f"{place.node.name} belongs to {holder.name}"
                 yield Contradiction(
-                    "allegiance",
-                    place.node.id,
-                    setting.bible.version,
-                    f"{place.node.name} belongs to {holder.name}",
-                    place.node.text,
+                    "allegiance", place.node.id, setting.bible.version, reason, place.node.text
                 )
                 break
 
@@ -204,6 +201,8 @@ def _claims(plain: str, place: Mention, faction: Mention) -> bool | None:
         between, pattern = plain[place.end : faction.start], _OWNS
     else:
         between, pattern = plain[faction.end : place.start], _OWNED
+    if len(between) > _WINDOW:
+        return None
     denied = re.search(r"\b(?:not|never|no longer)\b|n't\b|不", between) is not None
     bare = re.sub(
         r"\b(?:does|do|did) (?:not|never)\b|n't\b|\b(?:not|never|no longer|now|still) ?", "", between
@@ -259,7 +258,8 @@ def _denied(plain: str, pattern: re.Pattern[str]) -> bool:
     found = list(pattern.finditer(plain))
     return bool(found) and all(
         re.search(
-            r"\b(?:not|never|no longer|hardly|isn't|aren't|nothing|nor)\b(?: \w+)? ?$", plain[: match.start()]
+            r"\b(?:not|never|no longer|hardly|isn't|aren't|nothing|nor)\b(?: \w+)? ?$",
+            plain[max(0, match.start() - _WINDOW) : match.start()],
         )
         for match in found
     )

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from ludic_deepeval.bible import Bible, Location, Node, NodeKind, Rule
+from ludic_deepeval.errors import InputError
 from ludic_deepeval.text import folded, han_share
 from trulens_feedback.lexicon import clauses, denials, numbers, stems
 
@@ -76,9 +77,14 @@ class Setting:
 
     Args:
         bible: The bible.
+
+    Raises:
+        InputError: A bible without nodes: nothing could be told from it.
     """
 
     def __init__(self, bible: Bible) -> None:
+        if next(bible.nodes(), None) is None:
+            raise InputError(f"bible {bible.id}@{bible.version}", "it is empty", allowed="a bible with nodes")
         self.bible = bible
         self._nodes: dict[str, tuple[NodeKind, Node]] = {}
         for kind, _, node in bible.nodes():
@@ -134,10 +140,11 @@ class Setting:
 
     def nameless(self, text: str) -> str:
         """A folded text without the names of nodes."""
-        plain = folded(text)
-        for mention in reversed(self.mentions(text)):
-            plain = f"{plain[: mention.start]} {plain[mention.end :]}"
-        return plain
+        plain, parts, at = folded(text), [], 0
+        for mention in self.mentions(text):
+            parts.append(plain[at : mention.start])
+            at = mention.end
+        return " ".join([*parts, plain[at:]])
 
     def _content(self, text: str) -> frozenset[str]:
         """The content words of a text without the names of nodes."""
