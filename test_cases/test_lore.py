@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deepeval import assert_test
+from deepeval.test_case import LLMTestCase
 
 from ludic_deepeval.bible import open_bible
 from ludic_deepeval.files import load_yaml
 from ludic_deepeval.outcome import Scored
 from ludic_deepeval.sources import read_story
+from trulens_feedback.assertions import LoreGroundednessMetric, LoreMetric
 from trulens_feedback.lexical import LexicalJudge
 from trulens_feedback.lore import assert_lore, lore_faults
 from trulens_feedback.retrieval import Bm25Retriever
@@ -59,6 +62,13 @@ def test_a_backstory_that_is_true_to_the_second_version_fits_it() -> None:
     assert_lore(prose, world("ember-road@v2"), where="the-last-lamp.md")
     retriever = Bm25Retriever(world("ember-road@v2").bible)
     chunks = [hit.chunk for hit in retriever.retrieve(prose, most=20)]
+    case = LLMTestCase(
+        input="the-last-lamp",
+        actual_output=prose,
+        retrieval_context=[chunk.text for chunk in chunks],
+        metadata={"bible": str(HERE.parent / "bible/ember-road@v2")},
+    )
+    assert_test(case, [LoreMetric(), LoreGroundednessMetric(threshold=0)], run_async=False)
     found = groundedness(prose, chunks, world("ember-road@v2"), LexicalJudge())
     assert found.counts["contradicted"] == 0
     assert found.counts["open"] >= 1

@@ -25,9 +25,11 @@ _STOP: Final = re.compile(r"[;:.!?。；：！？]|, (?:but|and|so|while) ")
 _FATE: Final = (
     r"destroyed|burn(?:ed|t|ing|s)?|fell|fallen|sank|sunk|drown(?:ed|ing)|ruins?|ruined|ash|ashes|rubble|cinders|wreck(?:ed)?|gone|lost|razed|"
     r"dead|death|died|dies|killed|slain|murdered|the late|graves?|buried|funeral|mourn(?:ed|s|ing)?|dissolved|disbanded|abolished|repealed|ended|"
-    r"closed|former|formerly|memory|remembered|left of|remains of|no longer|no more|is over|broken|collapsed|vanished|fire that took"
+    r"closed|former|formerly|memory|remembered|no longer|no more|is over|broken|collapsed|vanished|fire that took"
 )
-_IS_FATE: Final = re.compile(rf"\b(?:{_FATE})\b|[毁焚烧沉淹亡死殁灭塌废]|废除|解散|遗址", re.IGNORECASE)
+_IS_FATE: Final = re.compile(
+    rf"\b(?:{_FATE}|(?:left|remains) of)\b|[毁焚烧沉淹亡死殁灭塌废]|废除|解散|遗址", re.IGNORECASE
+)
 _FATE_DENIED: Final = re.compile(
     rf"\b(?:never|not|nothing|no one|nobody|hardly)\s+(?:\w+\s+)?(?:{_FATE})\b|n't\s+(?:\w+\s+)?(?:{_FATE}|burn|fall|die|sink|end|close)\b"
     r"|\b(?:never|not)\s+(?:burn|fall|die|sink|end|close)\b|\bstill (?:stands?|standing|holds?|alive|lives?|open|there|in force)\b"

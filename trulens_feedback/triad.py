@@ -93,6 +93,8 @@ class Judged:
         node: The node that it contradicts.
         version: The version that retired that node, or the bible's.
         reason: One line.
+        unbacked: Of an open statement: names of the world that it presupposes and of which nothing was retrieved. Told, and
+            not charged.
     """
 
     text: str
@@ -103,6 +105,7 @@ class Judged:
     node: str | None
     version: str | None
     reason: str
+    unbacked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -237,25 +240,33 @@ def _settled(
         and (measured := background.vagueness(statement.text, setting)) is not None
         and measured.is_hole(background.density)
     )
-    standing: Standing = verdict.standing
-    chunk, node, version, reason = verdict.chunk, None, None, verdict.reason
-    if is_open:
-        standing, chunk, reason = "open", None, "leaves something unexplained (Eq 11)"
-    if is_open or verdict.standing == "contradicted":
-        wrong = known_wrong(statement.text, chunks, setting, is_open=is_open)
-        if wrong:
-            at = next(one for one in chunks if one.node == wrong[0].node)
-            standing, chunk, node, version, reason = (
-                "contradicted",
-                at.id,
-                wrong[0].node,
-                wrong[0].version,
-                wrong[0].told,
-            )
-        elif standing == "contradicted":
-            at_id = next((one for one in chunks if one.id == chunk), None)
-            node, version = (at_id.node, at_id.retired or at_id.version) if at_id else (None, None)
-    return Judged(statement.text, statement.start, statement.end, standing, chunk, node, version, reason)
+    text, start, end = statement.text, statement.start, statement.end
+    if not is_open:
+        at = next((one for one in chunks if one.id == verdict.chunk), None)
+        wrong = at if verdict.standing == "contradicted" else None
+        node, version = (wrong.node, wrong.retired or wrong.version) if wrong else (None, None)
+        return Judged(
+            text, start, end, verdict.standing, at.id if at else None, node, version, verdict.reason
+        )
+    if found := known_wrong(text, chunks, setting, is_open=True):
+        first = found[0]
+        at = next(one for one in chunks if one.node == first.node)
+        return Judged(text, start, end, "contradicted", at.id, first.node, first.version, first.told)
+    names = _unbacked(text, chunks, setting, background)
+    more = f"; nothing was retrieved of {', '.join(names)}" if names else ""
+    reason = f"leaves something unexplained (Eq 11){more}"
+    return Judged(text, start, end, "open", None, None, None, reason, names)
+
+
+def _unbacked(
+    text: str, chunks: Sequence[Chunk], setting: Setting, background: Background
+) -> tuple[str, ...]:
+    """The names of the world in a text of which no chunk was retrieved."""
+    nodes = {chunk.node for chunk in chunks}
+    mentions = setting.mentions(text)
+    missing = [one.node.name for one in mentions if one.node.id not in nodes]
+    missing += [name for name in background.world_names(text) if setting.bible.find(name) is None]
+    return tuple(dict.fromkeys(missing))
 
 
 def known_wrong(

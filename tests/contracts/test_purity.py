@@ -42,6 +42,50 @@ def test_ludic_check_loads_no_harness(options: list[str]) -> None:
     assert loaded(code) == set()
 
 
+def test_ludic_check_against_a_bible_loads_no_harness() -> None:
+    code = (
+        f"sys.argv = ['ludic', 'check', {str(STORY)!r}, '--bible', {str(ROOT / 'bible/ember-road@v2')!r}]\n"
+        "import io, contextlib\nfrom ludic_deepeval.cli import main\n"
+        "try:\n    with contextlib.redirect_stdout(io.StringIO()):\n        main()\n"
+        "except SystemExit as end:\n    assert not end.code"
+    )
+    assert loaded(code) == set()
+
+
+PURE = (
+    "lexicon",
+    "setting",
+    "contradiction",
+    "statements",
+    "retrieval",
+    "triad",
+    "lexical",
+    "judge",
+    "lore",
+    "edits",
+    "lore_study",
+)
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_the_pure_half_of_trulens_feedback_loads_no_harness(module: str) -> None:
+    assert loaded(f"import trulens_feedback.{module}") == set()
+
+
+def test_only_commands_import_trulens_feedback_and_inside_themselves() -> None:
+    """`ludic check --bible` is in terminal.py; what shows recorded runs is in cli files of its own."""
+    importers = {
+        path.name: line
+        for package in ("ludic_deepeval", "worth_deepeval")
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.strip().startswith(("import trulens_feedback", "from trulens_feedback"))
+    }
+    assert all(line.startswith(" ") for line in importers.values())
+    assert all(name == "terminal.py" or name.startswith("cli_") for name in importers)
+    assert "terminal.py" in importers
+
+
 def test_the_pytest_plugin_loads_no_harness() -> None:
     assert loaded("import ludic_deepeval.pytest_plugin") == set()
 
@@ -86,6 +130,7 @@ def test_only_the_adapters_import_a_harness() -> None:
         "trulens_feedback/reading.py",
         "trulens_feedback/replay.py",
         "worth_deepeval/metrics.py",
+        "trulens_feedback/assertions.py",
     }
     importers = {
         path.relative_to(ROOT).as_posix()

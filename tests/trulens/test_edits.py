@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 STORIES = sorted((ROOT / "test_cases/backstories").glob("*.md"))
 STORIES = [path for path in STORIES if path.name != "README.md"]
 BIBLES = ("ember-road@v1", "ember-road@v2", "faerun@v1", "long-ebb@v1")
-SEEDS = range(220)
+SEEDS = range(200)
 JUDGE = LexicalJudge()
 
 

@@ -14,6 +14,7 @@ from ludic_deepeval.ledger import load_ledger
 from ludic_deepeval.llm.embeddings import OllamaEmbedder
 from ludic_deepeval.llm.retry import Retry
 from tests.llm_faults import DROPPED, FaultServer, Step, failed
+from trulens_feedback.lexicon import stems
 from trulens_feedback.retrieval import (
     Bm25Retriever,
     EmbeddingRetriever,
@@ -127,6 +128,24 @@ def test_the_same_query_finds_the_same_chunks_in_the_same_order(world: Bible) ->
     one = Bm25Retriever(world).retrieve("fire on the road", most=9)
     two = Bm25Retriever(tuple(reversed(chunks_of(world)))).retrieve("fire on the road", most=9)
     assert [hit.chunk.id for hit in one] == [hit.chunk.id for hit in two]
+
+
+def test_equal_scores_are_put_in_the_order_of_ids() -> None:
+    nodes = [{"id": name, "name": f"Mill {name}", "text": "It grinds rye."} for name in ("c", "a", "b")]
+    bible = Bible.model_validate({"schema_version": 1, "id": "b", "name": "B", "locations": nodes})
+    assert [hit.chunk.node for hit in Bm25Retriever(bible).retrieve("rye")] == ["a", "b", "c"]
+
+
+def test_a_chinese_name_is_found_though_the_dictionary_cuts_through_it() -> None:
+    """rjieba cuts 只往 out of 他只往笔 …, so a place called 往笔 is no word of it; its pair of characters is."""
+    nodes = [
+        {"id": "w", "name": "往笔", "text": "往笔在河边。"},
+        {"id": "x", "name": "灯社", "text": "灯社在山上。"},
+    ]
+    bible = Bible.model_validate({"schema_version": 1, "id": "b", "name": "B", "locations": nodes})
+    query = "覃素只往笔尖上哈气"
+    assert "往笔" not in stems(query)
+    assert [hit.chunk.node for hit in Bm25Retriever(bible).retrieve(query)][:1] == ["w"]
 
 
 def test_most_must_be_a_count(world: Bible) -> None:

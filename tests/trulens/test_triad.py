@@ -130,6 +130,22 @@ def test_a_mystery_of_the_ledger_is_open_without_any_word_that_says_so() -> None
     assert Background(ledger).opens(split(text)[0], WORLD)
 
 
+def test_the_names_that_a_mystery_presupposes_are_checked_and_told_without_a_charge() -> None:
+    text = "Nobody knows who left Ninefathom for Saltgrave."
+    background = Background(world=["Ninefathom"])
+    (one,) = groundedness(text, [of("ombrey")], WORLD, LEXICAL, background=background).statements
+    assert (one.standing, one.unbacked) == ("open", ("Saltgrave", "Ninefathom"))
+    assert one.reason.endswith("nothing was retrieved of Saltgrave, Ninefathom")
+    (one,) = groundedness(text, CHUNKS, WORLD, LEXICAL, background=background).statements
+    assert (one.standing, one.unbacked) == ("open", ("Ninefathom",))
+
+
+def test_a_models_own_chunk_is_kept_where_it_sees_a_contradiction() -> None:
+    judge, _ = answering(says("contradicted", chunk=of("saltgrave").id))
+    (one,) = groundedness("Ombrey pays well and Saltgrave stinks.", CHUNKS, WORLD, judge).statements
+    assert (one.standing, one.node, one.chunk) == ("contradicted", "saltgrave", of("saltgrave").id)
+
+
 def test_chinese_is_judged_too() -> None:
     world = Setting(Bible.model_validate(CHINESE))
     text = "灯社替过路人点灯。银渡镇属于灯社。把货送到青石集去。青石集当年逢三开市。谁也不知道银渡镇的秤为什么轻了。我在盐帮长大。"
