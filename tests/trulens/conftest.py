@@ -41,9 +41,9 @@ def server() -> Iterator[tuple[str, str]]:
     if url := os.environ.get("LUDIC_TEST_POSTGRES"):
         yield url, os.environ["PGPASSWORD"]
         return
-    script = postgres_script()
-    if script.binaries() is None:
-        pytest.skip("no PostgreSQL server on this machine (initdb, pg_ctl)")
+    script = postgres_script() if (ROOT / ".ci" / "postgres").is_file() else None
+    if script is None or script.binaries() is None:
+        pytest.skip("no PostgreSQL server on this machine (initdb, pg_ctl), or no .ci/postgres to start it")
     with script.server() as found:
         yield found
 
