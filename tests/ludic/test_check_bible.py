@@ -161,12 +161,11 @@ def test_a_law_that_was_repealed_forbids_nothing() -> None:
     }  # fmt: skip
     ledger = load_ledger({"schema_version": 1, "protagonist": "A", "events": [event]})
     data = shipped("v2")
-    data["locations"][1]["allegiance"] = "carters-league"  # as in v1, so that only the repeal makes a difference
+    data["locations"][1]["allegiance"] = (
+        "carters-league"  # as in v1, so that only the repeal makes a difference
+    )
     worlds = (load_bible(SHIPPED / "ember-road", "v1"), Bible.model_validate(data))
     assert [check_consistency(ledger, world).lore for world in worlds] == [1, 0]
-        1,
-        0,
-    ]
 
 
 def test_a_trial_is_never_set_in_what_is_gone_and_is_told_that_it_is() -> None:
