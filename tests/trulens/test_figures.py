@@ -123,7 +123,7 @@ def test_figures_under_other_weights_are_other_metrics() -> None:
 
 
 def test_a_profile_changes_what_pcv_is_a_share_of_and_no_lpi() -> None:
-    one_shot = reading_measures(Policy(profile="one-shot"))
+    one_shot = reading_measures(Policy().with_profile("one-shot"))
     campaign = reading_measures(Policy())
     assert one_shot["lpi"].name == campaign["lpi"].name == "LPI"
     assert (campaign["pcv"].name, one_shot["pcv"].name[:10]) == ("PCV of 150", "PCV of 100")
