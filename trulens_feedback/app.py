@@ -84,7 +84,9 @@ class ArchitectApp:
     def version(self) -> str:
         """What is compared on the leaderboard: who writes, what is retrieved, whether it is gated."""
         gate = "gated" if self._gated else "not gated"
-        return f"{self._architect.name}, {self._retriever.name}, {gate}"
+        kind = self._architect.producer.kind
+        by = "" if kind == "model" else f" ({kind}, no model)"
+        return f"{self._architect.name}{by}, {self._retriever.name}, {gate}"
 
     @instrument()  # type: ignore[untyped-decorator]  # TruLens's types are skipped
     def tell(self, request: str, seed: int = 1) -> str:
@@ -103,7 +105,7 @@ class ArchitectApp:
             max_iter=self._max_iter,
             request=request,
         )
-        path = _Path(plan, self._trial, self._architect, self._notary, self._meter)
+        path = Architect(plan, self._trial, self._architect, self._notary, self._meter)
         path.look_up(self._retriever, self._most)
         for number in range(plan.passes):
             path.generate(draft=number)
@@ -124,7 +126,7 @@ def _of_retrieval(ret: Any, exception: Any, *args: Any, **kwargs: Any) -> dict[s
     }
 
 
-class _Path:
+class Architect:
     """One way from a request to a draft that passes: what its stages have made so far."""
 
     draft: Prose

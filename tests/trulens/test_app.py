@@ -92,6 +92,7 @@ def test_a_run_shows_each_stage_and_why_a_draft_was_written_anew(
     assert found.failures == ()
     (record,) = found.records
     assert (record.app, record.id, record.said) == (APP, "the mill", told)
+    assert record.version == "ollama:scripted (scripted, no model), bm25:faerun@v1, gated"
     assert [one.name for one in record.steps] == [
         *["retrieve"] * 3, *["generate", "extract", "score", "gate"] * 2
     ]  # fmt: skip
