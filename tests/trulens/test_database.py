@@ -1,6 +1,7 @@
 """What can be wrong with a database is said in one line, and a password is in none."""
 
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,9 @@ def test_a_database_that_another_program_spoilt_is_read_and_its_nan_is_no_score(
     assert seen["one"].reason == "unmeasured (model): nan is no score"
     with pytest.raises(InputError, match=r"cannot be read back \(NaN\?\)"), module.named_errors(place):
         database.get_records_and_feedback()
+
+
+def test_without_psycopg_a_server_is_named_with_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(InputError, match=r"needs psycopg; pip install 'ludic-worth\[postgres\]'"):
+        open_database(find_place("postgresql://u@127.0.0.1:9/n"))
