@@ -18,6 +18,7 @@ from ludic_deepeval import (
     cli_sensitivity,
     cli_stress,
     cli_table,
+    cli_trulens,
     cli_validity,
 )
 from ludic_deepeval.cli_extract import extract
@@ -277,6 +278,7 @@ cli_archive.register(app)
 cli_branches.register(app)
 cli_sensitivity.register(app)
 cli_validity.register(app)
+cli_trulens.register(app)
 
 
 @bible_app.command("check")
