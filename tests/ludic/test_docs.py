@@ -66,8 +66,6 @@ def documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tale.md").write_text(f"---\n{kept.strip()}\n---\n{prose}", encoding="utf-8")
     for ending in ("ledger.json", "marks.yaml"):
         shutil.copy(STORIES / f"from-the-box.{ending}", tmp_path / f"tale.{ending}")
-    (tmp_path / "lines").mkdir()
-    (tmp_path / "lines/hawker.md").write_text(HAWKER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -83,6 +81,8 @@ def test_a_command_prints_what_the_documentation_shows(
 def test_the_check_against_a_bible_prints_what_both_pages_show(
     documented: Path, ludic: Ludic, page: str
 ) -> None:
+    (documented / "lines").mkdir()
+    (documented / "lines/hawker.md").write_text(HAWKER, encoding="utf-8")
     command = "ludic check lines --bible ember-road@v2 --allow-unread"
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     shown = text.partition(f"$ {command}\n")[2].partition("```")[0]
