@@ -15,8 +15,8 @@ from pydantic import Field, model_validator
 
 from ludic_deepeval.codes import CODES, NEVER_MEANT
 from ludic_deepeval.conflict import TierName
-from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.faults import FaultCode
 from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
 from ludic_deepeval.policy import PROFILE_NAME
