@@ -13,7 +13,7 @@ from ludic_deepeval.notary import Settings, requests_for
 from ludic_deepeval.policy import Policy
 from ludic_deepeval.prompts import Prompt, load_prompt
 from ludic_deepeval.text import Prose
-from ludic_deepeval.trial import Arm, Plan, PromptUsed
+from ludic_deepeval.trial import Arm, Plan, PromptUsed, World
 
 MAX_ITER: Final = 3
 MAX_TOKENS: Final = 4096
@@ -73,6 +73,7 @@ def make_plan(
     gated: bool = True,
     max_iter: int = MAX_ITER,
     request: str = "",
+    world: World = "whole",
 ) -> Plan:
     """Set a trial; `architect` and `notary` are the names of the models.
 
@@ -94,6 +95,7 @@ def make_plan(
         faction=faction.id,
         location=location.id,
         request=request,
+        world=world,
         architect=architect,
         temperature=setting.temperature,
         max_tokens=setting.max_tokens,
@@ -120,6 +122,25 @@ def cost_of(plan: Plan, setting: Setting) -> tuple[Preview, Preview]:
     return preview(least), preview([*least, *([rewrite, *reading] * (plan.passes - 1))])
 
 
+def shown_world(plan: Plan, bible: Bible) -> str:
+    """What the Architect of a trial is shown of the setting: all of it, the drawn nodes and the laws, or its name."""
+    if plan.world == "none":
+        return bible.name
+    if plan.world == "whole":
+        return world_text(bible)
+    drawn = {plan.faction, plan.location}
+    return world_text(
+        bible.model_copy(
+            update={
+                "factions": tuple(one for one in bible.factions if one.id in drawn),
+                "locations": tuple(one for one in bible.locations if one.id in drawn),
+                "deities": (),
+                "history": (),
+            }
+        )
+    )
+
+
 def world_text(bible: Bible) -> str:
     """The setting as a model is told of it: every node of the bible."""
     titles = {
@@ -144,7 +165,7 @@ def draft_request(plan: Plan, setting: Setting, draft: str | None) -> tuple[Requ
     """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole."""
     bible = setting.bible
     names = {
-        "world": world_text(bible),
+        "world": shown_world(plan, bible),
         "faction": node_of(bible, plan.faction).name,
         "location": node_of(bible, plan.location).name,
     }
