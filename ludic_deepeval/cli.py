@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ludic_deepeval import cli_crosscheck, cli_generate, cli_marks, cli_stress, cli_table
+from ludic_deepeval import cli_crosscheck, cli_generate, cli_marks, cli_stress, cli_study, cli_table
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
 from ludic_deepeval.cli_notary_eval import notary_eval
@@ -252,6 +252,7 @@ app.command()(notary_eval)
 cli_stress.register(app)
 cli_generate.register(app)
 cli_crosscheck.register(app)
+cli_study.register(app)
 
 
 @bible_app.command("check")

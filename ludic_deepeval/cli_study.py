@@ -64,7 +64,8 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Where everything is kept; by default ID.study. A study in it is gone on with."
+            metavar="FOLDER",
+            help="Where everything is kept; by default ID.study. A study in it is gone on with.",
         ),
     ] = None,
     record: Record = None,
@@ -139,7 +140,9 @@ def _take_up(store: "Store", sidecar: "Sidecar", deviation: str | None) -> None:
 
     if lost := store.mend():
         note(f"{store.path}: the last line was not whole ({lost:,} bytes), and its trial is done again")
-    known = frozenset(change for entry in store.log() if entry.kind == "deviation" for change in entry.changes)
+    known = frozenset(
+        change for entry in store.log() if entry.kind == "deviation" for change in entry.changes
+    )
     changes = require_same(
         store.sidecar(), sidecar, store.path / SIDECAR, known=known, deviation=deviation is not None
     )
@@ -278,7 +281,9 @@ def amend(
     reason: Annotated[str, typer.Option(metavar="WHY", help="Why it is changed.")] = "",
     deviation: Annotated[
         str | None,
-        typer.Option(metavar="WHAT", help="Note instead that something was not as it was set; changes nothing."),
+        typer.Option(
+            metavar="WHAT", help="Note instead that something was not as it was set; changes nothing."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -312,5 +317,3 @@ def amend(
     say(f"{entry.kind} of {entry.date}: {entry.reason}")
     for change in entry.changes:
         say(f"  {change}")
-
-

@@ -63,7 +63,7 @@ def _drawn(bible: Bible, seed: int, kind: str) -> Node:
     return nodes[number % len(nodes)]
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913  # all that a trial is set to
     setting: Setting,
     *,
     seed: int,

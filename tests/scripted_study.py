@@ -69,7 +69,12 @@ class Script(Model):
         said = {"notary": notary, "tester": tester, "judge": judge}.get(role, architect)(self.name, request)
         text = said if isinstance(said, str) else json.dumps(said)
         return Completion(
-            text=text, model=self.name, prompt_tokens=100, completion_tokens=50, kind="scripted", seconds=0.001
+            text=text,
+            model=self.name,
+            prompt_tokens=100,
+            completion_tokens=50,
+            kind="scripted",
+            seconds=0.001,
         )
 
 

@@ -31,7 +31,14 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, field_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    field_serializer,
+    model_validator,
+)
 
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import MAX_YAML_BYTES, decode, read_bytes
@@ -49,13 +56,15 @@ _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9 ._:+-]{0,39}$"
 _SEEDS: Final = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 Name: TypeAlias = Annotated[str, StringConstraints(pattern=_NAME)]
-Profile: TypeAlias = Annotated[str, AfterValidator(lambda text: _profile(text))]
 
 
 def _profile(text: str) -> str:
     if text not in PROFILES:
         raise ValueError(f"found {shown(text)}; allowed: {', '.join(PROFILES)}")
     return text
+
+
+Profile: TypeAlias = Annotated[str, AfterValidator(_profile)]
 
 
 def _seeds(value: object) -> object:
@@ -192,14 +201,18 @@ class Design(Frozen):
 
     @field_serializer("policy")
     def _policy_as_text(self, value: dict[str, Any]) -> dict[str, Any]:
-        return {key: [str(v) for v in one] if isinstance(one, list) else str(one) for key, one in value.items()}
+        return {
+            key: [str(v) for v in one] if isinstance(one, list) else str(one) for key, one in value.items()
+        }
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
         for factor, levels in self.factors.items():
             names = {frozenset(level.given) for level in levels.values()}
             if len(levels) < 2 and not any(names):
-                raise ValueError(f"@factors.{factor}@one level that sets nothing; allowed: levels that differ")
+                raise ValueError(
+                    f"@factors.{factor}@one level that sets nothing; allowed: levels that differ"
+                )
             seen: dict[str, str] = {}
             for name, level in levels.items():
                 key = repr(level.given)
@@ -242,7 +255,9 @@ class Design(Frozen):
                 for level in levels:
                     if level not in self.factors[factor]:
                         allowed = ", ".join(self.factors[factor])
-                        raise ValueError(f"@{where}@{shown(level)} is no level of {factor}; allowed: {allowed}")
+                        raise ValueError(
+                            f"@{where}@{shown(level)} is no level of {factor}; allowed: {allowed}"
+                        )
 
     @property
     def cells(self) -> tuple[dict[str, str], ...]:

@@ -192,5 +192,3 @@ def planned(design: Design, bibles: Mapping[str, Bible], file: object) -> StudyP
 
 def _bible(name: str, start: Path, file: object) -> Bible:
     return load_bible(resolve_bible(name, start, file))
-
-

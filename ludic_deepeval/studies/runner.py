@@ -197,5 +197,3 @@ class Begun:
             here=self.run.kept,
             spent=self._meter.spent,
         )
-
-

@@ -81,9 +81,15 @@ class Store:
             self.path.mkdir(parents=True, exist_ok=True)
             others = [one.name for one in self.path.iterdir() if one.name != LOCK and not _is_leftover(one)]
         except OSError as error:
-            raise InputError(self.path, f"cannot be made ({error.strerror or 'input or output error'})") from None
+            raise InputError(
+                self.path, f"cannot be made ({error.strerror or 'input or output error'})"
+            ) from None
         if others:
-            raise InputError(self.path, f"there is something else in it ({clean(others[0])})", allowed="a new or empty folder")
+            raise InputError(
+                self.path,
+                f"there is something else in it ({clean(others[0])})",
+                allowed="a new or empty folder",
+            )
         self._freeze(sidecar)
 
     def _freeze(self, sidecar: Sidecar) -> None:
@@ -111,7 +117,9 @@ class Store:
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / LOCK).open("ab") as stream:
             if not _lock(stream.fileno()):
-                raise InputError(self.path, "another run is writing to this store", allowed="one run at a time")
+                raise InputError(
+                    self.path, "another run is writing to this store", allowed="one run at a time"
+                )
             yield
 
     # The log
@@ -163,7 +171,9 @@ class Store:
             first = seen.setdefault(line["trial"], number)
             if first != number:
                 raise InputError(
-                    file, f"the trial {clean(line['trial'], limit=200)} is also on line {first}", where=f"line {number}"
+                    file,
+                    f"the trial {clean(line['trial'], limit=200)} is also on line {first}",
+                    where=f"line {number}",
                 )
             yield number, line
 
@@ -195,7 +205,9 @@ class Store:
             finally:
                 os.close(handle)
         except OSError as error:
-            raise InputError(file, f"cannot be written ({error.strerror or 'input or output error'})") from None
+            raise InputError(
+                file, f"cannot be written ({error.strerror or 'input or output error'})"
+            ) from None
         if fresh:
             _sync(self.path)
 

@@ -10,7 +10,9 @@ from typing import Final
 _KEY: Final = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*'))*)\s*""")  # fmt: skip
 _PART: Final = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*'""")
 _TOKEN: Final = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}' + r"|'''.*?'{3,5}" + r'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[{]|[\]}]|\n|[^"\'#\[\]{}\n]+',
+    r'"""(?:[^\\]|\\.)*?"{3,5}'
+    r"|'''.*?'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[{]|[\]}]|\n|[^"\'#\[\]{}\n]+',
     re.DOTALL,
 )
 
@@ -45,17 +47,17 @@ def _statements(text: str) -> list[tuple[int, str]]:
     """The beginning of each table header and of each key with its value, which may go over several lines."""
     found: list[tuple[int, str]] = []
     line, depth, begun, parts = 1, 0, 1, list[str]()
-    for token in _TOKEN.findall(text):
-        if token == "\n" and depth == 0:
+    for piece in _TOKEN.findall(text):
+        if piece == "\n" and depth == 0:
             if "".join(parts).strip():
                 found.append((begun, "".join(parts).strip()))
             parts = []
-        elif not token.startswith("#"):
+        elif not piece.startswith("#"):
             if not "".join(parts).strip():
                 begun = line
-            parts.append(token)
-            depth += (token in "[{") - (token in "]}")
-        line += token.count("\n")
+            parts.append(piece)
+            depth += (piece in "[{") - (piece in "]}")
+        line += piece.count("\n")
     if "".join(parts).strip():
         found.append((begun, "".join(parts).strip()))
     return found

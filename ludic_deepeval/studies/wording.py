@@ -75,7 +75,9 @@ def status_json(plan: StudyPlan, sidecar: Sidecar, store: Store) -> dict[str, An
 
 def status_text(found: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
-    yield clean(f"{found['title'] or found['id']}: {found['kept']} of {found['trials']} trials are kept", limit=400)
+    yield clean(
+        f"{found['title'] or found['id']}: {found['kept']} of {found['trials']} trials are kept", limit=400
+    )
     commit = f", code {found['commit'][:12]}" if found["commit"] else ""
     last = f", last trial {found['last']}" if found["last"] else ""
     yield f"frozen {found['frozen']}{commit}{last}"

@@ -1,0 +1,64 @@
+"""The commands `ludic study report` and `ludic study score-corpus`: what a study shows, and the scores of a whole corpus."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ludic_deepeval.errors import clean
+from ludic_deepeval.terminal import print_json, require_profile, say
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study that was run.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where the report goes; by default FOLDER/report.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a study shows: Markdown, one HTML page, and every number with the lines that it comes from."""
+
+
+def score_corpus(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="JSONL or Parquet with a ledger a row.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the scored parts go.")],
+    profile: Annotated[str | None, typer.Option(help="campaign, one-shot, cosy or submission.")] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Send the parts to a Dask cluster: its address, or local:2."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score a corpus of ledgers part by part; what is written already is not done again."""
+    from ludic_deepeval.policy import find_policy
+    from ludic_deepeval.studies.corpus import parts_of, score_corpus
+
+    require_profile(profile)
+    policy = find_policy(Path.cwd())[0].with_profile(profile)
+    parts = parts_of(files)
+    found = score_corpus(parts, out, policy, cluster)
+    unscored = found.rows - found.scored
+    if as_json:
+        print_json(
+            {
+                "version": 1,
+                "parts": len(parts),
+                "rows": found.rows,
+                "scored": found.scored,
+                "passed": found.passed,
+                "unscored": unscored,
+            }
+        )
+    else:
+        say(
+            clean(
+                f"{found.rows:,} ledgers in {len(parts)} parts: {found.passed:,} of {found.scored:,} scored ones clear the"
+                f" gate, {unscored:,} could not be scored; the figures are in {out}",
+                limit=600,
+            )
+        )
+    raise typer.Exit(1 if unscored else 0)
