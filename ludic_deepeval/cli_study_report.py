@@ -35,7 +35,7 @@ def score_corpus(
 ) -> None:
     """Score a corpus of ledgers part by part; what is written already is not done again."""
     from ludic_deepeval.policy import find_policy
-    from ludic_deepeval.studies.corpus import parts_of, score_corpus
+    from ludic_deepeval.studies.partitions import parts_of, score_corpus
 
     require_profile(profile)
     policy = find_policy(Path.cwd())[0].with_profile(profile)

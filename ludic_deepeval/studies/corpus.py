@@ -1,223 +1,132 @@
-"""Scoring a corpus of ledgers by partition: JSONL or Parquet in, one scored part out for each, on one machine or many.
+"""What scoring reads off many ledgers, as arrays, so that thousands of policies can be tried on them at once."""
 
-A row has a `ledger` (a Fact Ledger, or its JSON as text), perhaps an `id`. What comes out has the id, LPI and its parts, PCV, tier,
-quadrant, gate and consistency; a ledger that cannot be scored has the cause in `unscored`, never a number. A part is written
-whole or not at all, so a run that was ended goes on with the parts that are missing. No model is asked.
-"""
-
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
-from ludic_deepeval.consistency import check_consistency
-from ludic_deepeval.errors import InputError, LudicError, clean
-from ludic_deepeval.files import write_atomic
-from ludic_deepeval.ledger import load_ledger
+import numpy as np
+from numpy.typing import NDArray
+
+from ludic_deepeval.errors import DataError
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
-from ludic_deepeval.report.as_json import number, word
-from ludic_deepeval.scoring import score_ledger
-from ludic_deepeval.strict_json import load_json
+from ludic_deepeval.scoring import ScoreCard
+from ludic_deepeval.stats.inputs import Floats
 
-PART: Final = 16 * 1024**2  # bytes of JSONL to a partition
-_LONGEST: Final = 8 * 1024**2  # bytes of one line
-FIGURES: Final = ("lpi", "rtn", "mv", "ucr", "th", "pcv")
-COLUMNS: Final = ("id", *FIGURES, "tier", "quadrant", "passed", "consistency", "temporal", "lore", "unscored")
-_TEXTS: Final = frozenset({"id", "tier", "quadrant", "unscored"})
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+COMPONENTS: Final = ("rtn", "mv", "ucr", "th")
+_SAME: Final = (
+    "weights tau node_share active_cap reactivity_cap goal_cap hole_peak hole_decay density"
+    " pcv_weights band_width full_events further_share lpi_gate"
+).split()
 
 
-@dataclass(frozen=True)
-class Part:
-    """A partition of a corpus.
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Scored ledgers as arrays; the first axis is the ledger unless an owner says otherwise.
 
     Attributes:
-        file: Where it is.
-        number: Which part of the corpus, from 0.
-        start: Of JSONL, the byte at which it begins; of Parquet, its row group.
-        end: Of JSONL, the byte at which it ends; lines belong to the part that they begin in.
+        names: Of the ledgers.
+        policy: What they were scored under; PCV's threshold may differ by profile and is kept for each.
+        lpi: LPI of each.
+        pcv: PCV of each.
+        components: RTN, MV, UCR, TH.
+        plays: Whether LPI passes, told exactly.
+        presses: Whether PCV passes, told exactly.
+        lpi_least: The threshold of each.
+        pcv_least: The threshold of each.
+        active: N_act.
+        tiers: Open hooks of tier 1, 2, 3.
+        densities: Fact density of each mystery, and which ledger has it.
+        mystery_owner: The ledger of each mystery, ascending.
+        dimensions: I, G, V, D of each event.
+        event_owner: The ledger of each event, ascending.
+        left_out: Ledgers without an LPI or a PCV, and why.
     """
 
-    file: str
-    number: int
-    start: int
-    end: int
+    names: tuple[str, ...]
+    policy: Policy
+    lpi: Floats
+    pcv: Floats
+    components: Floats
+    plays: Bools
+    presses: Bools
+    lpi_least: Floats
+    pcv_least: Floats
+    active: Ints
+    tiers: Floats
+    densities: Floats
+    mystery_owner: Ints
+    dimensions: Floats
+    event_owner: Ints
+    left_out: tuple[tuple[str, str], ...]
 
-    @property
-    def parquet(self) -> bool:
-        """Whether it is Parquet."""
-        return self.file.endswith(".parquet")
+    def __len__(self) -> int:
+        return len(self.names)
 
-    def target(self, out: Path) -> Path:
-        """Where its scores go."""
-        return out / f"part-{self.number:05d}{'.parquet' if self.parquet else '.jsonl'}"
+    @cached_property
+    def weights(self) -> Floats:
+        """ω as floats."""
+        return np.array([float(weight) for weight in self.policy.weights])
 
-
-@dataclass(frozen=True)
-class Counted:
-    """What came of a part: how many rows, scored, passed, and unscored."""
-
-    rows: int = 0
-    scored: int = 0
-    passed: int = 0
-
-    def __add__(self, other: "Counted") -> "Counted":
-        return Counted(self.rows + other.rows, self.scored + other.scored, self.passed + other.passed)
-
-
-def parts_of(files: Sequence[Path], size: int = PART) -> list[Part]:
-    """Cut a corpus into partitions, in order.
-
-    Raises:
-        InputError: No such file, or one that is neither JSONL nor Parquet.
-    """
-    found: list[Part] = []
-    for file in files:
-        if not file.is_file():
-            raise InputError(file, "no such file", allowed="JSONL or Parquet")
-        if file.suffix == ".parquet":
-            groups = _parquet().ParquetFile(file).num_row_groups
-            found += [Part(str(file), len(found) + at, at, at + 1) for at in range(groups)]
-        elif file.suffix in {".jsonl", ".ndjson"}:
-            length = file.stat().st_size
-            starts = range(0, max(length, 1), size)
-            found += [
-                Part(str(file), len(found) + at, start, min(start + size, length))
-                for at, start in enumerate(starts)
-            ]
-        else:
-            raise InputError(file, f"found '{clean(file.suffix)}'", allowed=".jsonl, .ndjson or .parquet")
-    return found
+    @cached_property
+    def passes(self) -> Bools:
+        """Whether the gate is passed."""
+        return self.plays & self.presses
 
 
-def _parquet() -> Any:
-    try:
-        import pyarrow.parquet  # noqa: PLC0415
-    except ImportError:
-        raise InputError(
-            "Parquet", "pyarrow is not installed", hint="pip install 'ludic-worth[cluster]'"
-        ) from None
-    return pyarrow.parquet
-
-
-def score_part(part: Part, out: Path, policy: Policy) -> Counted:
-    """Score one partition and write it; one that is written already is only counted."""
-    target = part.target(out)
-    if not target.exists():
-        rows = [score_row(row, at, policy) for at, row in _rows(part)]
-        _write(target, rows)
-    else:
-        rows = _written(target)
-    return Counted(
-        len(rows), sum(row["unscored"] is None for row in rows), sum(row["passed"] is True for row in rows)
-    )
-
-
-def score_row(row: object, name: str, policy: Policy) -> dict[str, Any]:
-    """Score one row.
+def corpus_of(cards: Iterable[tuple[str, ScoreCard]]) -> Corpus:
+    """Take the figures of score cards apart.
 
     Args:
-        row: The row.
-        name: What to call it when it has no id, and in errors.
-        policy: Weights and thresholds.
-    """
-    given = row.get("id") if isinstance(row, dict) else None
-    found: dict[str, Any] = dict.fromkeys(COLUMNS) | {
-        "id": name if given is None else clean(str(given), limit=400)
-    }
-    if not isinstance(row, dict) or row.get("ledger") is None:
-        return found | {"unscored": "unread: the row has no ledger"}
-    try:
-        ledger = load_ledger(row["ledger"], name)
-    except LudicError as error:
-        return found | {"unscored": clean(f"unread: {error}", limit=400)}
-    card, report = score_ledger(ledger, policy), check_consistency(ledger)
-    found |= {"consistency": report.score, "temporal": report.temporal, "lore": report.lore}
-    if isinstance(card.gate, Unscored):
-        found["unscored"] = f"{card.gate.cause}: {card.gate.reason}"
-    else:
-        found["passed"] = card.gate.passed
-    figures = {name: number(getattr(card, name)) for name in FIGURES}
-    return found | figures | {"tier": word(card.tier), "quadrant": word(card.quadrant)}
-
-
-def _rows(part: Part) -> Iterator[tuple[str, object]]:
-    if part.parquet:
-        file = _parquet().ParquetFile(part.file)
-        names = [name for name in ("id", "ledger") if name in file.schema_arrow.names]
-        for at, row in enumerate(file.read_row_group(part.start, columns=names).to_pylist()):
-            yield f"{Path(part.file).name} group {part.start} row {at}", row
-        return
-    with Path(part.file).open("rb") as stream:
-        at = part.start
-        if at:  # what a line before has begun is that part's
-            stream.seek(at - 1)
-            at += len(stream.readline(_LONGEST)) - 1
-        while at < part.end and (raw := stream.readline(_LONGEST)):
-            name = f"{Path(part.file).name} byte {at}"
-            at += len(raw)
-            if raw.strip():
-                yield name, _read(raw, name)
-
-
-def _read(raw: bytes, name: str) -> object:
-    try:
-        return load_json(raw, name)
-    except InputError:
-        return None
-
-
-def _write(target: Path, rows: list[dict[str, Any]]) -> None:
-    if target.suffix == ".jsonl":
-        write_atomic(
-            target, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-        )
-        return
-    import pyarrow as pa  # noqa: PLC0415
-
-    columns = {name: [row[name] for row in rows] for name in COLUMNS}
-    kinds = {
-        name: pa.string() if name in _TEXTS else pa.bool_() if name == "passed" else pa.int64()
-        for name in COLUMNS
-    } | dict.fromkeys(FIGURES, pa.float64())
-    table = pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
-    temporary = target.with_name(f".{target.name}.tmp")
-    _parquet().write_table(table, temporary)
-    temporary.replace(target)
-
-
-def _written(target: Path) -> list[dict[str, Any]]:
-    if target.suffix == ".jsonl":
-        with target.open(encoding="utf-8") as stream:
-            return [json.loads(line) for line in stream]
-    rows: list[dict[str, Any]] = _parquet().read_table(target).to_pylist()
-    return rows
-
-
-def score_corpus(parts: Sequence[Part], out: Path, policy: Policy, cluster: str | None = None) -> Counted:
-    """Score every partition, here or on a Dask cluster whose workers see the same folders.
+        cards: Each ledger's name and score card, all scored under the same numbers; profiles may differ.
 
     Raises:
-        InputError: No Dask, or no such cluster.
+        DataError: Nothing could be scored, or two ledgers were scored under different numbers.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    total = Counted()
-    if cluster is None:
-        for part in parts:
-            total += score_part(part, out, policy)
-        return total
-    from ludic_deepeval.studies.cluster import client_at  # noqa: PLC0415
+    kept: list[tuple[str, ScoreCard]] = []
+    left_out: list[tuple[str, str]] = []
+    for name, card in cards:
+        lacking = next((part for part in (card.lpi, card.pcv) if isinstance(part, Unscored)), None)
+        if lacking:
+            left_out.append((name, lacking.reason))
+        else:
+            kept.append((name, card))
+    if not kept:
+        raise DataError(
+            "sensitivity", f"no scored ledger ({len(left_out)} could not be scored)", allowed="at least one"
+        )
+    policy = kept[0][1].policy
+    for name, card in kept:
+        for field in _SAME:
+            if getattr(card.policy, field) != getattr(policy, field):
+                raise DataError(
+                    "sensitivity", f"{name} was scored under another {field}", allowed="one policy for all"
+                )
+    rows = [card for _, card in kept]
+    mysteries = [(i, row.measured) for i, card in enumerate(rows) for row in card.mysteries]
+    events = [(i, row.dimensions) for i, card in enumerate(rows) for row in card.events]
 
-    with client_at(cluster) as client:
-        from distributed import as_completed  # noqa: PLC0415
+    def floats(values: Iterable[Any]) -> Floats:
+        return np.array([float(value) for value in values])
 
-        futures = client.map(score_part, parts, out=out.absolute(), policy=_plain(policy), pure=False)
-        for future in as_completed(futures):
-            total += future.result()
-    return total
-
-
-def _plain(policy: Policy) -> Policy:
-    """The policy without what it has worked out so far, to send."""
-    return replace(policy)
+    return Corpus(
+        names=tuple(name for name, _ in kept),
+        policy=policy,
+        lpi=floats(card.lpi for card in rows),
+        pcv=floats(card.pcv for card in rows),
+        components=np.array([[float(card.components[name]) for name in COMPONENTS] for card in rows]),  # type: ignore[arg-type]  # those without are left out
+        plays=np.array([card.lpi >= card.policy.lpi_threshold for card in rows]),  # type: ignore[operator]  # as above
+        presses=np.array([card.pcv >= card.policy.pcv_threshold for card in rows]),  # type: ignore[operator]  # as above
+        lpi_least=floats(card.policy.lpi_threshold for card in rows),
+        pcv_least=floats(card.policy.pcv_threshold for card in rows),
+        active=np.array([card.counts.active for card in rows], dtype=np.int64),
+        tiers=np.array([card.counts.tiers for card in rows], dtype=float).reshape(-1, 3),
+        densities=floats(measured.density for _, measured in mysteries),  # type: ignore[union-attr]  # as above
+        mystery_owner=np.array([i for i, _ in mysteries], dtype=np.int64),
+        dimensions=np.array([dims for _, dims in events], dtype=float).reshape(-1, 4),
+        event_owner=np.array([i for i, _ in events], dtype=np.int64),
+        left_out=tuple(left_out),
+    )
