@@ -1,0 +1,90 @@
+"""A store's lines as rows to count with: which cell, which seed, and what was measured."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from ludic_deepeval.studies.design import Design
+from ludic_deepeval.studies.store import Line
+
+Levels: TypeAlias = Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One trial.
+
+    Attributes:
+        number: Its line in the store, from 1.
+        line: The line.
+    """
+
+    number: int
+    line: Line
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """A level of each factor."""
+        found: dict[str, str] = self.line["cell"]
+        return found
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return int(self.line["seed"])
+
+    def value(self, path: str) -> float | None:
+        """What stands at a path such as `measures.e_a`; None when it was not measured. True counts 1, false 0."""
+        found: Any = self.line
+        for part in path.split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        return None if found is None else float(found)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A study's design with what is kept of it.
+
+    Attributes:
+        design: The study.
+        rows: Its trials, in the store's order.
+    """
+
+    design: Design
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, design: Design, lines: Iterable[tuple[int, Line]]) -> "Data":
+        """Take lines as the store gives them."""
+        return cls(design, tuple(Row(number, line) for number, line in lines))
+
+    def select(self, levels: Levels | None = None) -> tuple[Row, ...]:
+        """The rows at these levels, by seed; every row without any."""
+        wanted = {name: {one} if isinstance(one, str) else set(one) for name, one in (levels or {}).items()}
+        found = [row for row in self.rows if all(row.cell.get(name) in ones for name, ones in wanted.items())]
+        return tuple(sorted(found, key=lambda row: (row.seed, row.number)))
+
+    @cached_property
+    def cells(self) -> tuple[dict[str, str], ...]:
+        """Every cell of the design."""
+        return self.design.cells
+
+    @cached_property
+    def trials(self) -> int:
+        """How many trials the design has."""
+        return len(self.cells) * len(self.design.seeds)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """Who gave the answers that were no model's: scripted, hand-written."""
+        producers = (by for row in self.rows for by in row.line.get("producers", {}).values())
+        return tuple(sorted({by["kind"] for by in producers} - {"model"}))
+
+    def blocks(self, path: str) -> tuple[tuple[int, ...], tuple[tuple[Row, ...], ...]]:
+        """The seeds at which every cell has been measured, and for each cell its rows at those, in order."""
+        by_cell = [
+            {row.seed: row for row in self.select(cell) if row.value(path) is not None} for cell in self.cells
+        ]
+        seeds = tuple(seed for seed in self.design.seeds if all(seed in rows for rows in by_cell))
+        return seeds, tuple(tuple(rows[seed] for seed in seeds) for rows in by_cell)
