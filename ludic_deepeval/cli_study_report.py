@@ -19,6 +19,37 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Say what a study shows: Markdown, one HTML page, and every number with the lines that it comes from."""
+    from ludic_deepeval.files import dump_json, write_atomic
+    from ludic_deepeval.report.study.as_html import study_html
+    from ludic_deepeval.report.study.as_markdown import study_markdown
+    from ludic_deepeval.studies.findings import findings_json, findings_of
+    from ludic_deepeval.studies.store import Store
+
+    found = findings_of(Store(folder))
+    target = out or folder / "report"
+    target.mkdir(parents=True, exist_ok=True)
+    data = findings_json(found)
+    write_atomic(target / "report.json", dump_json(data))
+    write_atomic(target / "report.md", study_markdown(found))
+    write_atomic(target / "report.html", study_html(found))
+    if as_json:
+        print_json(data)
+        raise typer.Exit(0)
+    for caution in found.cautions:
+        say(clean(caution, limit=400))
+    for one in found.verdicts:
+        say(clean(f"{one.hypothesis.id}: {one.outcome}: {one.why}", limit=800))
+    if found.threshold is not None:
+        for backbone in found.threshold.backbones:
+            failure = f", {backbone.failure} failure" if backbone.failure else ""
+            say(clean(f"the gate, {backbone.name}: {backbone.effect or 'not measured'}{failure}", limit=400))
+        say(clean(found.threshold.boundary, limit=400))
+    say(
+        clean(
+            f"{sum(1 for _ in found.numbers())} numbers in {target}: report.html, report.md, report.json",
+            limit=400,
+        )
+    )
 
 
 def score_corpus(

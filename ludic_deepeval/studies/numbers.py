@@ -147,6 +147,20 @@ def _sd(values: Sequence[float]) -> float | None:
     return float((sum((one - middle) ** 2 for one in values) / (len(values) - 1)) ** 0.5)
 
 
+def _mean_end(side: int) -> Callable[..., float | None]:
+    """An end of the 95 % interval of a mean, by Student's t."""
+
+    def recipe(values: _Values) -> float | None:
+        from scipy.stats import t  # noqa: PLC0415
+
+        spread, n = _sd(values[0]), len(values[0])
+        if spread is None:
+            return None
+        return _mean(values[0]) + side * float(t.ppf(0.975, n - 1)) * spread / float(n**0.5)
+
+    return recipe
+
+
 def _pearson(values: _Values) -> float:
     return stats.pearson_r(values[0], values[1]).statistic
 
@@ -240,6 +254,8 @@ RECIPES: Final[Mapping[str, Callable[..., float | None]]] = {
     "sd": lambda values: _sd(values[0]),
     "min": lambda values: min(values[0]),
     "max": lambda values: max(values[0]),
+    "interval of the mean, lower end": _mean_end(-1),
+    "interval of the mean, upper end": _mean_end(1),
     "difference of means": lambda values: _mean(values[1]) - _mean(values[0]),
     "Welch t": _test("statistic"),
     "Welch df": _test("df"),
