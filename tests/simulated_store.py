@@ -83,7 +83,12 @@ def line(key: TrialKey, *, e_a: float, div: float, parts: Any, pcv: float, rewri
         "cell": dict(key.cell),
         "seed": key.seed,
         "measures": measures,
-        "gate": {"gated": gated, "passed": passed, "converged": passed if gated else None, "rewrites": rewrites},
+        "gate": {
+            "gated": gated,
+            "passed": passed,
+            "converged": passed if gated else None,
+            "rewrites": rewrites,
+        },
         "consistency": {"score": 1},
         "cascade": {"found": gated and not passed and rewrites == 3} if rewrites else None,
         "quiet": {"found": False} if rewrites else None,
@@ -92,7 +97,13 @@ def line(key: TrialKey, *, e_a: float, div: float, parts: Any, pcv: float, rewri
         "unscored": [],
         "times": {
             "finished": "2026-01-01T00:00:00+00:00",
-            "seconds": {"generate": 10.0 * (1 + rewrites), "extract": 20.0 * (1 + rewrites), "score": 0.001, "outline": 15.0, "label": 8.0},
+            "seconds": {
+                "generate": 10.0 * (1 + rewrites),
+                "extract": 20.0 * (1 + rewrites),
+                "score": 0.001,
+                "outline": 15.0,
+                "label": 8.0,
+            },
         },
     }
 

@@ -4,7 +4,7 @@ Pure: a design with its hypotheses and the lines of a store in, verdicts out. An
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from ludic_deepeval.errors import DataError
@@ -60,11 +60,13 @@ class _Judge:
     def verdict(self, one: Hypothesis) -> Verdict:
         """Give a verdict on one."""
         try:
-            return self._tested(one)
+            found = self._tested(one)
         except _UntestableError as error:
-            return Verdict(one, "not testable", str(error))
+            found = Verdict(one, "not testable", str(error))
         except DataError as error:
-            return Verdict(one, "not testable", f"{error.found}" + (f" ({error.hint})" if error.hint else ""))
+            hint = f" ({error.hint})" if error.hint else ""
+            found = Verdict(one, "not testable", f"{error.found}{hint}")
+        return replace(found, why=found.why[:1].upper() + found.why[1:])
 
     def _tested(self, one: Hypothesis) -> Verdict:
         found: Verdict

@@ -55,10 +55,10 @@ class _Hypothesis(Frozen):
 
 
 class SimpleEffect(_Hypothesis):
-    """A directional effect at given levels of the other factors: Welch's test, one-tailed (H1a)."""
+    """A directional effect at given levels of the other factors (over all of them without any): Welch, one-tailed (H1a)."""
 
     kind: Literal["simple-effect"]
-    at: dict[str, Text] = Field(min_length=1)
+    at: dict[str, Text] = Field(default_factory=dict)
     direction: Direction
 
 
@@ -66,7 +66,7 @@ class BoundedNull(_Hypothesis):
     """An effect of at most `bound` either way, with its interval; TOST stands beside (H1c)."""
 
     kind: Literal["bounded-null"]
-    at: dict[str, Text] = Field(min_length=1)
+    at: dict[str, Text] = Field(default_factory=dict)
     bound: _Bound
 
 

@@ -276,6 +276,16 @@ def sensitivity_table(data: Data, sidecar: Sidecar, draws: int = 20_000) -> Tabl
     return Table("sensitivity", "Other LPI weights", heads, tuple(found), notes, "Table 9")
 
 
+def components_table(data: Data) -> Table:
+    """The mean of each component of LPI in each cell."""
+    names = ("rtn", "mv", "ucr", "th")
+    rows: list[tuple[Entry, ...]] = [
+        (spelt(cell), *(make("mean", f"measures.{name}", [data.select(cell)]) for name in names))
+        for cell in data.cells
+    ]
+    return Table("components", "Components of LPI", ("cell", "RTN", "MV", "UCR", "TH"), tuple(rows))
+
+
 def interaction_table(data: Data) -> Table:
     """The mean of E_a in each cell with its interval, as the interaction plot draws it."""
     path = "measures.e_a"

@@ -107,7 +107,7 @@ def _tables(found: Findings) -> Iterator[Html]:
     drawn = {
         "cells": pictures.plane(found),
         "interaction": pictures.interaction(found),
-        "sensitivity": pictures.components(found),
+        "components": pictures.components(found),
         "cost": pictures.stages(found),
     }
     ranks = {f"ranks-{one.path.rpartition('.')[2]}": one for one in found.rankings}
@@ -118,14 +118,21 @@ def _tables(found: Findings) -> Iterator[Html]:
             el("h2", line(table.title), *([" ", el("small", line(table.like))] if table.like else [])),
             picture or "",
             _table(table) if table.rows else "",
-            *(el("p", line(name), ": ", _number(number), class_="numbers") for name, number in table.extra),
+            el("p", *_named(table.extra), class_="numbers") if table.extra else "",
             *(el("p", line(note), class_="note") for note in table.notes),
             id=table.id,
         )
 
 
 def _table(table: Table) -> Html:
-    head = el("tr", *(el("th", line(column), scope="col") for column in table.columns))
+    numeric = [any(isinstance(row[at], Number) for row in table.rows) for at in range(len(table.columns))]
+    head = el(
+        "tr",
+        *(
+            el("th", line(column), scope="col", class_="number" if right else None)
+            for column, right in zip(table.columns, numeric, strict=True)
+        ),
+    )
     rows = (el("tr", *(_entry(entry, first=at == 0) for at, entry in enumerate(row))) for row in table.rows)
     return el(
         "div", el("table", el("thead", head), el("tbody", *rows)), class_="wide", tabindex="0", role="region",
