@@ -39,26 +39,29 @@ def simulated(
     """Lines of a study of gate × generator: E_a moves by the generator's effect where there is a gate."""
     rng = np.random.default_rng(seed)
     lines = []
+    noise = iter(rng.standard_normal((len(design.seeds) * len(design.cells), 3)))
+    shares = iter(rng.beta(5, 2.5, size=(len(design.seeds) * len(design.cells), 4)))
     for at in design.seeds:
         for cell in design.cells:
+            one, other, third = next(noise)
             generator, gated = cell["generator"], cell["gate"] == "gated"
             narrow = narrowing if isinstance(narrowing, float) else narrowing.get(generator, 0.0)
             e_a = (base or UNGATED).get(generator, 0.25) + gated * effects.get(generator, 0.0)
             lines.append(
                 line(
                     TrialKey(cell, at),
-                    e_a=e_a + spread * rng.standard_normal(),
-                    div=0.93 - gated * narrow + 0.03 * rng.standard_normal(),
-                    parts=rng.beta(4 + 2 * gated, 2.5, size=4),
-                    pcv=max(0, 160 + 40 * gated + 35 * rng.standard_normal()),
-                    rewrites=int(rng.integers(0, 4)) if gated else 0,
+                    e_a=e_a + spread * one,
+                    div=0.93 - gated * narrow + 0.03 * other,
+                    parts=next(shares),
+                    pcv=max(0, 160 + 40 * gated + 35 * third),
+                    rewrites=(at + len(lines)) % 4 if gated else 0,
                 )
             )
     return lines
 
 
 def line(key: TrialKey, *, e_a: float, div: float, parts: Any, pcv: float, rewrites: int) -> Line:
-    e_a = float(np.clip(e_a, 0, 1))
+    e_a = min(max(float(e_a), 0.0), 1.0)
     emitted = 36
     invented = round(e_a * emitted)
     lpi = float(np.dot(parts, (0.4, 0.3, 0.2, 0.1)))
@@ -69,8 +72,8 @@ def line(key: TrialKey, *, e_a: float, div: float, parts: Any, pcv: float, rewri
         "reused": emitted - invented,
         "invented": invented,
         "ambiguous": 1,
-        "div_alpha": float(np.clip(div, 0, 1)),
-        "div_by_item": float(np.clip(div - 0.05, 0, 1)),
+        "div_alpha": min(float(div), 1.0),
+        "div_by_item": min(float(div), 1.0) - 0.05,
         "clusters": 3,
         "lpi": lpi,
         "pcv": float(pcv),

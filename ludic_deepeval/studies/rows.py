@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from ludic_deepeval.studies.design import Design
 from ludic_deepeval.studies.store import Line
 
 Levels: TypeAlias = Mapping[str, str | Sequence[str]]
+
+
+@lru_cache(maxsize=256)
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,13 @@ class Row:
     def value(self, path: str) -> float | None:
         """What stands at a path such as `measures.e_a`; None when it was not measured. True counts 1, false 0."""
         found: Any = self.line
-        for part in path.split("."):
+        for part in _parts(path):
             found = found.get(part) if isinstance(found, dict) else None
         return None if found is None else float(found)
+
+
+def _place(row: Row) -> tuple[int, int]:
+    return row.seed, row.number
 
 
 @dataclass(frozen=True)
@@ -62,8 +71,21 @@ class Data:
     def select(self, levels: Levels | None = None) -> tuple[Row, ...]:
         """The rows at these levels, by seed; every row without any."""
         wanted = {name: {one} if isinstance(one, str) else set(one) for name, one in (levels or {}).items()}
-        found = [row for row in self.rows if all(row.cell.get(name) in ones for name, ones in wanted.items())]
-        return tuple(sorted(found, key=lambda row: (row.seed, row.number)))
+        cells = [
+            rows
+            for cell, rows in self._by_cell.items()
+            if all(dict(cell).get(name) in ones for name, ones in wanted.items())
+        ]
+        if len(cells) == 1:
+            return cells[0]
+        return tuple(sorted((row for rows in cells for row in rows), key=_place))
+
+    @cached_property
+    def _by_cell(self) -> dict[tuple[tuple[str, str], ...], tuple[Row, ...]]:
+        found: dict[tuple[tuple[str, str], ...], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(tuple(row.cell.items()), []).append(row)
+        return {cell: tuple(sorted(rows, key=_place)) for cell, rows in found.items()}
 
     @cached_property
     def cells(self) -> tuple[dict[str, str], ...]:

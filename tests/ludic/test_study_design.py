@@ -50,7 +50,7 @@ def test_what_a_study_may_not_say_is_refused_with_its_line(was: str, now: str, w
 
 
 def test_what_is_no_toml_is_refused_with_its_line() -> None:
-    with pytest.raises(InputError, match="not valid TOML.*line 2"):
+    with pytest.raises(InputError, match=r"not valid TOML.*line 2"):
         read_design("version = 1\nid = a", "study.toml")
 
 
@@ -102,14 +102,18 @@ def test_seeds_are_matched_across_the_cells() -> None:
         drawn = {(one.faction, one.location) for one in map(plan.plan, plan.trials) if one.seed == seed}
         assert drawn == {plan.drawn[seed]}
     # DRAWN of test_architect.py, worked out there by sha256sum.
-    assert plan.drawn == {1: ("red-wizards", "candlekeep"), 2: ("harpers", "waterdeep"), 3: ("harpers", "waterdeep")}
+    assert plan.drawn == {
+        1: ("red-wizards", "candlekeep"),
+        2: ("harpers", "waterdeep"),
+        3: ("harpers", "waterdeep"),
+    }
 
 
 def test_bibles_that_draw_different_things_for_a_seed_are_refused() -> None:
     faerun = load_bible(ROOT / "bible" / "faerun")
     other = faerun.model_copy(update={"factions": faerun.factions[:1]})
     text = STUDY.replace("gated = true", 'gated = true\nbible = "other"')
-    with pytest.raises(InputError, match="seed 1 draws .* so that seeds are matched"):
+    with pytest.raises(InputError, match=r"seed 1 draws .* so that seeds are matched"):
         planned(read_design(text, "study.toml"), {"faerun@v1": faerun, "other": other}, "study.toml")
 
 

@@ -27,7 +27,10 @@ STUDY = TWO_BY_TWO.format(seeds=SEEDS)
 
 
 def without_times(store: Store) -> dict[str, Line]:
-    return {line["trial"]: {name: value for name, value in line.items() if name != "times"} for _, line in store.lines()}
+    return {
+        line["trial"]: {name: value for name, value in line.items() if name != "times"}
+        for _, line in store.lines()
+    }
 
 
 def go(store: Store, plan: StudyPlan, *, opener: Any = opened, **options: Any) -> Run:
@@ -71,7 +74,9 @@ def test_a_line_holds_all_that_the_paper_records(whole: dict[str, Line]) -> None
 
 def test_arms_of_one_seed_are_about_the_same(whole: dict[str, Line]) -> None:
     for seed in range(1, SEEDS + 1):
-        assert len({(line["faction"], line["location"]) for line in whole.values() if line["seed"] == seed}) == 1
+        assert (
+            len({(line["faction"], line["location"]) for line in whole.values() if line["seed"] == seed}) == 1
+        )
 
 
 def test_many_at_once_keep_the_same(tmp_path: Path, whole: dict[str, Line]) -> None:
@@ -82,7 +87,9 @@ def test_many_at_once_keep_the_same(tmp_path: Path, whole: dict[str, Line]) -> N
     assert without_times(store) == whole
     assert [one.done for one in said] == list(range(1, 13))
     assert said[-1].left == 0
-    assert found.spent.calls == sum(sum(cost["calls"] for cost in line["cost"].values()) for line in whole.values())
+    assert found.spent.calls == sum(
+        sum(cost["calls"] for cost in line["cost"].values()) for line in whole.values()
+    )
 
 
 def test_fifty_kills_at_random_moments_leave_the_store_of_an_uninterrupted_run(
@@ -106,7 +113,9 @@ def test_fifty_kills_at_random_moments_leave_the_store_of_an_uninterrupted_run(
     assert without_times(store) == whole
 
 
-def test_a_run_that_was_killed_in_a_trial_does_not_write_its_drafts_anew(tmp_path: Path, whole: dict[str, Line]) -> None:
+def test_a_run_that_was_killed_in_a_trial_does_not_write_its_drafts_anew(
+    tmp_path: Path, whole: dict[str, Line]
+) -> None:
     store, plan = begun(tmp_path / "s", STUDY)
     asked: list[str] = []
 
@@ -221,24 +230,29 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, whole: dict[str, Line]) -> No
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_two_workers_of_a_cluster_come_to_the_same_store(tmp_path: Path, whole: dict[str, Line]) -> None:
     pytest.importorskip("distributed", reason="needs the extra cluster")
+    from distributed import LocalCluster
+
     from ludic_deepeval.studies.cluster import client_at, remote_trial, run_on_cluster
 
     store, plan = begun(tmp_path / "s", STUDY)
     sidecar = store.sidecar()
-    with store.locked():
-        found = run_on_cluster(store, plan, sidecar, "local:2", most=5, opener=opened)
+    with store.locked(), LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two:
+        address = two.scheduler_address
+        found = run_on_cluster(store, plan, sidecar, address, most=5, opener=opened)
         assert (found.kept, found.failed) == (5, [])
-        short = run_on_cluster(store, plan, sidecar, "local:2", meter=Meter(Budget(calls=60)), opener=opened)
+        short = run_on_cluster(store, plan, sidecar, address, meter=Meter(Budget(calls=60)), opener=opened)
         assert isinstance(short.stopped, ModelError)
         assert short.stopped.kind == "budget"
         assert short.spent.calls <= 60
-        run_on_cluster(store, plan, sidecar, "local:2", opener=opened)
+        run_on_cluster(store, plan, sidecar, address, opener=opened)
     assert without_times(store) == whole
     drafts = store.path / "trials" / plan.trials[0].folder
     assert (drafts / "draft-0.md").is_file()
     with pytest.raises(InputError, match="--cluster: found 'local:many'"), client_at("local:many"):
         pass
-    other = sidecar.model_copy(update={"environment": sidecar.environment.model_copy(update={"python": "3.0"})})
+    other = sidecar.model_copy(
+        update={"environment": sidecar.environment.model_copy(update={"python": "3.0"})}
+    )
     key = plan.trials[0]
     with pytest.raises(InputError, match="a worker of the cluster: it differs in python"):
         remote_trial(other.model_dump_json(), dict(key.cell), key.seed, 0, None, None, opened)

@@ -28,7 +28,13 @@ def filled(path: Path, count: int = 5) -> Store:
 
 def test_a_line_is_a_trial_and_comes_back_as_it_was(tmp_path: Path) -> None:
     store = filled(tmp_path / "s")
-    assert [(number, line["trial"]) for number, line in store.lines()] == [(1, "t0"), (2, "t1"), (3, "t2"), (4, "t3"), (5, "t4")]
+    assert [(number, line["trial"]) for number, line in store.lines()] == [
+        (1, "t0"),
+        (2, "t1"),
+        (3, "t2"),
+        (4, "t3"),
+        (5, "t4"),
+    ]
     assert next(store.lines())[1] == trial("t0")
 
 
@@ -46,7 +52,10 @@ def test_a_store_cut_at_any_byte_loses_its_last_trials_and_nothing_else(tmp_path
         assert lost == (0 if lacks_its_end else cut - ([0, *ends][kept]))
         assert len(store.done()) == kept + lacks_its_end
         store.append(trial("after"))
-        assert [line["trial"] for _, line in store.lines()] == [*(f"t{n}" for n in range(kept + lacks_its_end)), "after"]
+        assert [line["trial"] for _, line in store.lines()] == [
+            *(f"t{n}" for n in range(kept + lacks_its_end)),
+            "after",
+        ]
 
 
 @pytest.mark.parametrize("garbage", [b"\x00" * 40, b"\xff\xfe", b'{"trial"', b"[1, 2]", b'"x"'])
@@ -73,9 +82,12 @@ def test_a_line_that_was_edited_is_refused_with_its_number(tmp_path: Path) -> No
 
 def test_two_runs_cannot_write_to_one_store(tmp_path: Path) -> None:
     store = filled(tmp_path / "s")
-    with store.locked():
-        with pytest.raises(InputError, match="another run is writing"), Store(store.path).locked():
-            pass
+    with (
+        store.locked(),
+        pytest.raises(InputError, match="another run is writing"),
+        Store(store.path).locked(),
+    ):
+        pass
     with Store(store.path).locked():
         pass
 
@@ -95,7 +107,9 @@ def test_an_amendment_is_dated_and_comes_before_the_first_trial(tmp_path: Path) 
     assert entry.date.endswith("+00:00")
     assert store.sidecar().plan().design.id == "amended"
     store.append(trial("t0"))
-    with pytest.raises(InputError, match="1 trial is kept already; allowed: amendments before the first outcome"):
+    with pytest.raises(
+        InputError, match="1 trial is kept already; allowed: amendments before the first outcome"
+    ):
         store.amend(changed, "too late", ())
     assert store.sidecar().plan().design.id == "amended"
     store.deviate("the server was moved")
@@ -125,7 +139,12 @@ def test_random_cuts_and_appends_never_make_a_trial_twice(tmp_path: Path) -> Non
     for _ in range(60):
         store.mend()
         done = store.done()
-        store.append(trial(next(name for n in range(100) if (name := f"t{n}") not in done), pad="x" * chance.randrange(200)))
+        store.append(
+            trial(
+                next(name for n in range(100) if (name := f"t{n}") not in done),
+                pad="x" * chance.randrange(200),
+            )
+        )
         if chance.random() < 0.5:
             with file.open("r+b") as stream:
                 stream.truncate(chance.randrange(file.stat().st_size + 1))
