@@ -87,7 +87,7 @@ def score_corpus(
     else:
         say(
             clean(
-                f"{found.rows:,} ledgers in {len(parts)} parts: {found.passed:,} of {found.scored:,} scored ones clear the"
+                f"{found.rows:,} ledgers in {len(parts)} part{'s' * (len(parts) != 1)}: {found.passed:,} of {found.scored:,} scored ones clear the"
                 f" gate, {unscored:,} could not be scored; the figures are in {out}",
                 limit=600,
             )

@@ -120,7 +120,7 @@ def test_two_workers_come_to_the_same(corpus: Path, tmp_path: Path) -> None:
 def test_the_command(ludic: Ludic, corpus: Path, tmp_path: Path) -> None:
     ran = ludic("study", "score-corpus", corpus, "--out", tmp_path / "out")
     assert ran.code == 1
-    assert "40 ledgers in 1 parts: 20 of 30 scored ones clear the gate, 10 could not be scored" in ran.out
+    assert "40 ledgers in 1 part: 20 of 30 scored ones clear the gate, 10 could not be scored" in ran.out
     found = json.loads(ludic("study", "score-corpus", corpus, "--out", tmp_path / "out", "--json").out)
     assert (found["rows"], found["passed"], found["unscored"]) == (40, 20, 10)
     assert ludic("study", "score-corpus", tmp_path / "none.jsonl", "--out", tmp_path / "o").code == 2
