@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ludic_deepeval.errors import clean
+from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import print_json, require_profile, say
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -19,6 +19,14 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Say what a study shows: Markdown, one HTML page, and every number with the lines that it comes from."""
+    from importlib.util import find_spec
+
+    if find_spec("scipy") is None or find_spec("numpy") is None:
+        raise InputError(
+            "ludic study report",
+            "NumPy and SciPy are not installed",
+            hint="pip install 'ludic-worth[studies]'",
+        )
     from ludic_deepeval.files import dump_json, write_atomic
     from ludic_deepeval.report.study.as_html import study_html
     from ludic_deepeval.report.study.as_markdown import study_markdown

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ludic_deepeval.studies.design import Design
 from ludic_deepeval.studies.store import Line
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Levels: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -102,6 +105,21 @@ class Data:
         """Who gave the answers that were no model's: scripted, hand-written."""
         producers = (by for row in self.rows for by in row.line.get("producers", {}).values())
         return tuple(sorted({by["kind"] for by in producers} - {"model"}))
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas frame with a row a trial: line, factors, seed, measures, gate, seconds and tokens; NaN where not measured."""
+        from pandas import DataFrame  # noqa: PLC0415  # at the edge alone
+
+        def flat(row: Row) -> dict[str, Any]:
+            line = row.line
+            found: dict[str, Any] = {"line": row.number, "trial": line["trial"], **row.cell, "seed": row.seed}
+            found |= line["measures"] | (line.get("gate") or {})
+            found |= {f"{stage}_seconds": one for stage, one in line["times"]["seconds"].items()}
+            for stage, cost in line.get("cost", {}).items():
+                found |= {f"{stage}_{name}": value for name, value in cost.items()}
+            return found
+
+        return DataFrame([flat(row) for row in self.rows])
 
     def blocks(self, path: str) -> tuple[tuple[int, ...], tuple[tuple[Row, ...], ...]]:
         """The seeds at which every cell has been measured, and for each cell its rows at those, in order."""

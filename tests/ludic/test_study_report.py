@@ -344,6 +344,15 @@ def test_the_command_writes_three_files_and_says_what_is_shown(
     assert ludic("study", "report", ROOT).code == 2
 
 
+def test_a_store_is_a_frame_with_a_row_a_trial(found: Findings, lines: list[dict[str, Any]]) -> None:
+    frame = found.data.to_frame()
+    assert list(frame["trial"]) == [line["trial"] for line in lines]
+    assert list(frame["line"]) == list(range(1, 401))
+    mean = frame.groupby(["gate", "generator"])["e_a"].mean()["gated", "14B"]
+    assert mean == pytest.approx(dict(found.numbers())["cells/7/E_a"].value)
+    assert frame["e_a"].isna().sum() == sum(line["measures"]["e_a"] is None for line in lines)
+
+
 def test_cliques_are_the_longest_runs_within_the_critical_difference() -> None:
     """By hand: with 1, 2, 2.5, 4, 4.2 and a difference of 2: 1–2.5, 2–2.5–… ends at 4 (2.0 is not less), 2.5–4.2, nothing else."""
     assert cliques([1, 2, 2.5, 4, 4.2], 2.0) == [(0, 2), (2, 4)]

@@ -140,6 +140,18 @@ def test_a_run_that_was_killed_in_a_trial_does_not_write_its_drafts_anew(
     assert without_times(store) == whole
 
 
+def test_what_a_kill_left_half_written_in_a_trials_folder_is_swept_out(
+    tmp_path: Path, whole: dict[str, Line]
+) -> None:
+    store, plan = begun(tmp_path / "s", STUDY)
+    folder = store.path / "trials" / plan.trials[0].folder
+    folder.mkdir(parents=True)
+    (folder / ".run.json.0123456789abcdef.tmp").write_text('{"sche')
+    assert go(store, plan).failed == []
+    assert without_times(store) == whole
+    assert not list(folder.glob(".*"))
+
+
 def test_a_budget_ends_a_run_that_the_next_goes_on_with(tmp_path: Path, whole: dict[str, Line]) -> None:
     store, plan = begun(tmp_path / "s", STUDY)
     found = go(store, plan, meter=Meter(Budget(calls=40)))

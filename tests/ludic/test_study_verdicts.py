@@ -128,8 +128,8 @@ def test_diversity_is_general_only_if_the_control_replicates_it() -> None:
 def test_the_cross_family_control_is_in_no_analysis_of_variance() -> None:
     lines = simulated(DESIGN, PAPER, seed=4)
     moved = [
-        replace_e_a(line, 0.9)
-        if line["cell"]["generator"] == "Llama" and line["cell"]["gate"] == "gated"
+        replace_e_a(line, 0.9 if line["cell"]["gate"] == "gated" else 0.05)
+        if line["cell"]["generator"] == "Llama"
         else line
         for line in lines
     ]
