@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from ludic_deepeval.trial_plan import Setting, cost_of, draw, make_plan
 
 _OUTLINE: Final = 700  # tokens that an outline, or its labels, usually take
 _ROUNDS: Final = 3
+_LONGEST: Final = 160
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,13 @@ class TrialKey:
 
     @property
     def folder(self) -> str:
-        """The name of its folder; no level's name holds what no folder's may."""
-        return "--".join([*self.cell.values(), f"{self.seed:04d}"]).replace(":", "_").replace(" ", "_")
+        """The name of its folder; no level's name holds what no folder's may, and a long one is cut."""
+        name = "--".join([*self.cell.values(), f"{self.seed:04d}"]).replace(":", "_").replace(" ", "_")
+        return (
+            name
+            if len(name) <= _LONGEST
+            else f"{name[:_LONGEST]}--{sha256(self.id.encode()).hexdigest()[:16]}"
+        )
 
     def __hash__(self) -> int:
         return hash(self.id)

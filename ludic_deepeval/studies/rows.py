@@ -3,15 +3,22 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from ludic_deepeval.studies.design import Design
+from pydantic import BaseModel, Field, StrictInt
+
+from ludic_deepeval.errors import InputError
+from ludic_deepeval.ledger import load_model
+from ludic_deepeval.studies.design import Design, spelt
 from ludic_deepeval.studies.store import Line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Levels: TypeAlias = Mapping[str, str | Sequence[str]]
+
+
+_Figure: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 @lru_cache(maxsize=256)
@@ -47,11 +54,46 @@ class Row:
         found: Any = self.line
         for part in _parts(path):
             found = found.get(part) if isinstance(found, dict) else None
-        return None if found is None else float(found)
+        return float(found) if isinstance(found, int | float) else None
 
 
 def _place(row: Row) -> tuple[int, int]:
     return row.seed, row.number
+
+
+class _Times(BaseModel):
+    finished: str
+    seconds: dict[str, _Figure]
+
+
+class _Kept(BaseModel):
+    """What has to be right of a line before anything is counted; the rest of it is looked up and may be missing."""
+
+    cell: dict[str, str]
+    seed: StrictInt
+    measures: dict[str, _Figure | None]
+    unscored: list[dict[str, str]]
+    times: _Times
+    gate: dict[str, Any] | None = None
+    cost: dict[str, dict[str, _Figure]] = Field(default_factory=dict)
+    producers: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+
+def sound(line: Line, number: int, design: Design) -> Line:
+    """Return a line that can be counted.
+
+    Raises:
+        InputError: It is not of this study, or not of the shape of a line; names it and the place.
+    """
+    where = f"trials.jsonl line {number}"
+    kept = load_model(_Kept, line, where)
+    if kept.cell not in design.cells or kept.seed not in design.seeds:
+        found = f"{spelt(kept.cell)}, seed {kept.seed}"
+        raise InputError(where, f"no trial of this study: {found}", allowed="the study's cells and seeds")
+    for one in kept.unscored:
+        if not {"stage", "cause", "reason"} <= one.keys():
+            raise InputError(where, "found no stage, cause and reason", where="unscored")
+    return line
 
 
 @dataclass(frozen=True)
@@ -68,8 +110,12 @@ class Data:
 
     @classmethod
     def of(cls, design: Design, lines: Iterable[tuple[int, Line]]) -> "Data":
-        """Take lines as the store gives them."""
-        return cls(design, tuple(Row(number, line) for number, line in lines))
+        """Take lines as the store gives them.
+
+        Raises:
+            InputError: A line that is no trial of this study; names it.
+        """
+        return cls(design, tuple(Row(number, sound(line, number, design)) for number, line in lines))
 
     def select(self, levels: Levels | None = None) -> tuple[Row, ...]:
         """The rows at these levels, by seed; every row without any."""

@@ -6,6 +6,7 @@ from typing import Any
 from ludic_deepeval.errors import clean
 from ludic_deepeval.studies.frozen import Sidecar
 from ludic_deepeval.studies.plan import StudyPlan
+from ludic_deepeval.studies.rows import sound
 from ludic_deepeval.studies.runner import Progress
 from ludic_deepeval.studies.store import Line, Store
 
@@ -38,7 +39,7 @@ def line_text(line: Line) -> str:
         if measures[key] is not None
     ]
     gate = line["gate"]
-    if gate and gate["gated"]:
+    if gate and gate["converged"] is not None:
         rewrites = f"{gate['rewrites']} rewrite{'s' * (gate['rewrites'] != 1)}"
         parts.append(f"{'passed' if gate['converged'] else 'did not pass'} after {rewrites}")
     parts += [f"{one['stage']} unscored ({one['cause']})" for one in line["unscored"]]
@@ -49,8 +50,8 @@ def status_json(plan: StudyPlan, sidecar: Sidecar, store: Store) -> dict[str, An
     """How far a study is: `ludic study status --json`."""
     cells = {tuple(cell.values()): {"kept": 0, "unscored": 0} for cell in plan.design.cells}
     last = ""
-    for _, line in store.lines():
-        cell = cells.setdefault(tuple(line["cell"].values()), {"kept": 0, "unscored": 0})
+    for number, line in store.lines():
+        cell = cells[tuple(sound(line, number, plan.design)["cell"].values())]
         cell["kept"] += 1
         cell["unscored"] += bool(line["unscored"])
         last = max(last, line["times"]["finished"])

@@ -14,6 +14,7 @@ from scipy import stats as scipy_stats
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
+from ludic_deepeval.errors import InputError
 from ludic_deepeval.report.study.as_html import study_html
 from ludic_deepeval.report.study.as_markdown import study_markdown
 from ludic_deepeval.report.study.pictures import cliques
@@ -21,6 +22,7 @@ from ludic_deepeval.studies.findings import Findings, findings_json, findings_of
 from ludic_deepeval.studies.frozen import freeze
 from ludic_deepeval.studies.models import Models
 from ludic_deepeval.studies.numbers import RECIPES
+from ludic_deepeval.studies.rows import Data
 from ludic_deepeval.studies.runner import run_study
 from ludic_deepeval.studies.store import TRIALS, Store
 from tests.ludic.conftest import Ludic
@@ -342,6 +344,23 @@ def test_the_command_writes_three_files_and_says_what_is_shown(
     ):
         assert f"({like})" in markdown
     assert ludic("study", "report", ROOT).code == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cell": {"gate": "gated", "generator": "70B"}}, {"cell": ["gated"]}, {"seed": 41}, {"seed": "1"}, {"seed": True},
+        {"measures": {"e_a": "0.2"}}, {"measures": {"e_a": float("nan")}}, {"measures": None}, {"unscored": [{"stage": "label"}]},
+        {"unscored": "none"}, {"times": {}}, {"cost": {"label": {"calls": "many"}}}, {"producers": {"judge": {"kind": ["x"]}}},
+        {"gate": 3},
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_trial_of_the_study_is_an_error_that_names_it(
+    store: Store, lines: list[dict[str, Any]], change: dict[str, Any]
+) -> None:
+    bad = [*lines[:6], {name: value for name, value in (lines[6] | change).items() if value is not None}]
+    with pytest.raises(InputError, match=r"trials.jsonl line 7: "):
+        Data.of(store.sidecar().plan().design, enumerate(bad, start=1))
 
 
 def test_a_store_is_a_frame_with_a_row_a_trial(found: Findings, lines: list[dict[str, Any]]) -> None:
