@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from ludic_deepeval.ledger import FactLedger, load_ledger
     from ludic_deepeval.lockfile import Lockfile, load_lockfile
     from ludic_deepeval.outcome import Outcome, Scored, Unscored
-    from ludic_deepeval.policy import Policy, find_policy
+    from ludic_deepeval.policy import Policy
     from ludic_deepeval.reanchor import relock
     from ludic_deepeval.scoring import Gate, ScoreCard, score_ledger
+    from ludic_deepeval.settings import find_policy
     from ludic_deepeval.sources import Story, read_story
 
 _HOME = {
@@ -30,7 +31,8 @@ _HOME = {
     "ledger": ("FactLedger", "load_ledger"),
     "lockfile": ("Lockfile", "load_lockfile"),
     "outcome": ("Outcome", "Scored", "Unscored"),
-    "policy": ("Policy", "find_policy"),
+    "policy": ("Policy",),
+    "settings": ("find_policy",),
     "reanchor": ("relock",),
     "scoring": ("Gate", "ScoreCard", "score_ledger"),
     "sources": ("Story", "read_story"),

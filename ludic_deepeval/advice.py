@@ -8,39 +8,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice, product
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from ludic_deepeval.ledger import Event, FactLedger, Goal, Hook, Mystery, Npc
+from ludic_deepeval.advice_changes import STRONG, Change, applied
+from ludic_deepeval.ledger import Event, FactLedger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import ScoreCard, decimal, score_ledger
-
-ChangeKind: TypeAlias = Literal[
-    "add-goal", "pursue-goal", "add-person", "reopen-tie", "add-hook", "make-urgent", "reopen-hook",
-    "add-mystery", "blur-mystery", "answer-mystery", "raise-immediacy", "raise-gravity", "add-event",
-]  # fmt: skip
+from ludic_deepeval.wording import ChangeKind, worded
 
 MAX_CHANGES: Final = 8
 MAX_FIXES: Final = 5
-_STRONG: Final = 9  # "at the door tonight": the most that advice asks of an event
+_Raise: TypeAlias = Literal["raise-immediacy", "raise-gravity"]
 _SLIGHT: Final = 4  # an event weaker than this would be padding
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing to do.
-
-    Attributes:
-        kind: What kind of change.
-        target: The id of the item to change; of the item to add, for additions.
-        text: What to do, for people.
-        value: The new immediacy or gravity, where that is what changes.
-    """
-
-    kind: ChangeKind
-    target: str
-    text: str
-    value: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +100,7 @@ def cheapest_fixes(
     fixes = []
     for first, second in islice(product(lpi_sets, pcv_sets), MAX_FIXES * MAX_FIXES):
         changes = (*first, *second)
-        after = score_ledger(_applied(ledger, changes), policy, names=names)
+        after = score_ledger(applied(ledger, changes), policy, names=names)
         fixes.append(Fix(changes, before, after))
     return tuple(_varied(fixes))
 
@@ -143,12 +123,12 @@ class _Trials:
             if self.left <= 0:
                 raise _OutOfTrials
             self.left -= 1
-        return score_ledger(_applied(self.ledger, changes), self.policy, names=self.names)
+        return score_ledger(applied(self.ledger, changes), self.policy, names=self.names)
 
 
 def apply_fix(ledger: FactLedger, fix: Fix) -> FactLedger:
     """Return the ledger as it would be with every change of a fix made."""
-    return FactLedger.model_validate(_applied(ledger, fix.changes).model_dump())
+    return FactLedger.model_validate(applied(ledger, fix.changes).model_dump())
 
 
 def _varied(fixes: list[Fix]) -> list[Fix]:
@@ -194,56 +174,53 @@ def _lpi_options(ledger: FactLedger, policy: Policy, names: tuple[str, ...]) -> 
     Editing what is there and adding the like of it score the same, so they are one kind: the edit is asked for while
     there is one.
     """
-    return [*_people_and_goals(ledger, policy), *_hooks(ledger), *_mysteries(ledger, policy, names)]
+    return [*_people_and_goals(ledger, policy), *_hooks(ledger, policy), *_mysteries(ledger, policy, names)]
 
 
 def _people_and_goals(ledger: FactLedger, policy: Policy) -> Iterator[list[Change]]:
+    words = policy.words
     yield [
-        Change("reopen-tie", npc.id, f"leave something unresolved with {npc.name}")
+        Change("reopen-tie", npc.id, worded(words["reopen-tie"], name=npc.name))
         for npc in ledger.npcs
         if not npc.unresolved and npc.status != "dead"
-    ] + [
-        Change("add-person", f"new-person-{n + 1}", "one more living person with unfinished business")
-        for n in range(policy.active_cap)
-    ]
+    ] + [Change("add-person", f"new-person-{n + 1}", words["add-person"]) for n in range(policy.active_cap)]
     have = len(ledger.goals)
     yield [
-        Change("pursue-goal", goal.id, f"have the goal '{goal.text}' pursued now")
+        Change("pursue-goal", goal.id, worded(words["pursue-goal"], name=goal.text))
         for goal in ledger.goals
         if not goal.proactive
     ] + [
-        Change("add-goal", f"new-goal-{n + 1}", f"a {_ordinal(have + n + 1)} goal")
+        Change("add-goal", f"new-goal-{n + 1}", worded(words["add-goal"], ordinal=_ordinal(have + n + 1)))
         for n in range(policy.goal_cap)
     ]
 
 
-def _hooks(ledger: FactLedger) -> Iterator[list[Change]]:
+def _hooks(ledger: FactLedger, policy: Policy) -> Iterator[list[Change]]:
+    words = policy.words
     yield [
-        Change("make-urgent", hook.id, f"make the hook '{hook.text}' urgent")
+        Change("make-urgent", hook.id, worded(words["make-urgent"], name=hook.text))
         for hook in sorted(ledger.hooks, key=lambda hook: -hook.tier)
         if hook.open and hook.tier > 1
     ]
     yield [
-        Change("reopen-hook", hook.id, f"leave the thread '{hook.text}' open")
+        Change("reopen-hook", hook.id, worded(words["reopen-hook"], name=hook.text))
         for hook in sorted(ledger.hooks, key=lambda hook: hook.tier)
         if not hook.open
     ]
-    yield [Change("add-hook", f"new-hook-{n + 1}", "one more urgent thread") for n in range(MAX_CHANGES)]
+    yield [Change("add-hook", f"new-hook-{n + 1}", words["add-hook"]) for n in range(MAX_CHANGES)]
 
 
 def _mysteries(ledger: FactLedger, policy: Policy, names: tuple[str, ...]) -> Iterator[list[Change]]:
+    words = policy.words
     rows = score_ledger(ledger, policy, names=names).mysteries
     yield [
-        Change("blur-mystery", row.id, f"name less in the mystery '{row.id}'")
+        Change("blur-mystery", row.id, worded(words["blur-mystery"], name=row.id))
         for row in rows
         if row.hole is False
-    ] + [
-        Change("add-mystery", f"new-mystery-{n + 1}", "one more thing left unexplained")
-        for n in range(policy.hole_peak)
-    ]
+    ] + [Change("add-mystery", f"new-mystery-{n + 1}", words["add-mystery"]) for n in range(policy.hole_peak)]
     holes = [row for row in rows if row.hole]
     yield [
-        Change("answer-mystery", row.id, f"explain the mystery '{row.id}'")
+        Change("answer-mystery", row.id, worded(words["answer-mystery"], name=row.id))
         for row in holes[policy.hole_peak :]
     ]
 
@@ -268,8 +245,8 @@ def _pcv_sets(trial: _Trials) -> Iterator[tuple[Change, ...]]:
         change
         for event in trial.ledger.events
         for change in (
-            _raise("raise-immediacy", event, _STRONG),
-            *(_raise("raise-gravity", event, value) for value in _band_tops(policy)),
+            _raise("raise-immediacy", event, STRONG, policy),
+            *(_raise("raise-gravity", event, value, policy) for value in _band_tops(policy)),
         )
         if change is not None
     ]
@@ -280,11 +257,11 @@ def _pcv_sets(trial: _Trials) -> Iterator[tuple[Change, ...]]:
             for raised, values in product(
                 _subsets(options, size - added), combinations_with_replacement(strengths, added)
             ):
-                changes = (*raised, *(_new_event(n, value) for n, value in enumerate(values)))
+                changes = (*raised, *(_new_event(n, value, policy) for n, value in enumerate(values)))
                 if reached(changes):
                     found.append(changes)
         if found:
-            modest = dict.fromkeys(_modest(changes, reached) for changes in found[: 4 * MAX_FIXES])
+            modest = dict.fromkeys(_modest(changes, reached, trial) for changes in found[: 4 * MAX_FIXES])
             yield from sorted(modest, key=_weight)[:MAX_FIXES]
             return
 
@@ -293,8 +270,8 @@ def _band_tops(policy: Policy) -> list[int]:
     """The strongest gravity of each band, strongest first: where a band is full, the one below may bring more."""
     return [
         value
-        for value in range(_STRONG, 0, -1)
-        if value == _STRONG or (value + 1) // policy.band_width != value // policy.band_width
+        for value in range(STRONG, 0, -1)
+        if value == STRONG or (value + 1) // policy.band_width != value // policy.band_width
     ]
 
 
@@ -314,7 +291,9 @@ def _subsets(options: list[Change], size: int) -> Iterator[tuple[Change, ...]]:
         yield from ((a, b) for at, a in enumerate(options) for b in options[at + 1 :])
 
 
-def _modest(changes: tuple[Change, ...], reached: Callable[[tuple[Change, ...]], bool]) -> tuple[Change, ...]:
+def _modest(
+    changes: tuple[Change, ...], reached: Callable[[tuple[Change, ...]], bool], trial: _Trials
+) -> tuple[Change, ...]:
     """Ask for no higher number than is needed, the first change last.
 
     From the lowest upwards: a higher gravity can fall into a fuller band and count less, so that what misses lies
@@ -322,103 +301,32 @@ def _modest(changes: tuple[Change, ...], reached: Callable[[tuple[Change, ...]],
     """
     for index in reversed(range(len(changes))):
         for value in range(1, changes[index].value or 1):
-            weaker = _with_value(changes[index], value)
-            trial = changes if weaker is None else (*changes[:index], weaker, *changes[index + 1 :])
-            if weaker is not None and reached(trial):
-                changes = trial
+            weaker = _with_value(changes[index], value, trial)
+            if weaker is None:
+                continue
+            tried = (*changes[:index], weaker, *changes[index + 1 :])
+            if reached(tried):
+                changes = tried
                 break
     return changes
 
 
-def _raise(kind: Literal["raise-immediacy", "raise-gravity"], event: Event, value: int) -> Change | None:
+def _raise(kind: _Raise, event: Event, value: int, policy: Policy) -> Change | None:
     now = event.immediacy if kind == "raise-immediacy" else event.gravity
     if now is None or value <= now:
         return None
-    what = "more pressing (immediacy" if kind == "raise-immediacy" else "graver (gravity"
-    return Change(kind, event.id, f"make '{event.summary}' {what} {now} → {value})", value)
+    return Change(kind, event.id, worded(policy.words[kind], name=event.summary, now=now, value=value), value)
 
 
-def _new_event(n: int, value: int) -> Change:
-    text = f"one more event that presses (immediacy and gravity {value}, linkage and divergence 5)"
-    return Change("add-event", f"new-event-{n + 1}", text, value)
+def _new_event(n: int, value: int, policy: Policy) -> Change:
+    return Change("add-event", f"new-event-{n + 1}", worded(policy.words["add-event"], value=value), value)
 
 
-def _with_value(change: Change, value: int) -> Change | None:
+def _with_value(change: Change, value: int, trial: _Trials) -> Change | None:
     """The same change with a lower number; None when it would change nothing."""
-    if change.kind == "add-event":
-        if value < _SLIGHT:
-            return None
-        return _new_event(int(change.target.rpartition("-")[2]) - 1, value)
-    head, _, tail = change.text.rpartition(" → ")
-    now = int(head.rpartition(" ")[2])
-    return Change(change.kind, change.target, f"{head} → {value})", value) if value > now and tail else None
-
-
-# Applying
-
-
-def _applied(ledger: FactLedger, changes: tuple[Change, ...]) -> FactLedger:
-    """The ledger with the changes made; nothing here can make a valid ledger invalid."""
-    lists: dict[str, list[Any]] = {name: list(getattr(ledger, name)) for name in FactLedger.LISTS}
-    for change in changes:
-        name, key, update = _edit(change)
-        if isinstance(update, dict):
-            lists[name] = [item.model_copy(update=update) if item.id == key else item for item in lists[name]]
-        elif update is None:
-            lists[name] = [item for item in lists[name] if item.id != key]
-        else:
-            lists[name].append(update.model_copy(update={"id": _free_id(key, lists[name])}))
-    return ledger.model_copy(update={name: tuple(items) for name, items in lists.items()})
-
-
-def _free_id(wanted: str, items: list[Any]) -> str:
-    taken = {item.id for item in items}
-    while wanted in taken:
-        wanted += "-"
-    return wanted
-
-
-def _edit(change: Change) -> tuple[str, str, dict[str, Any] | Npc | Goal | Hook | Mystery | Event | None]:  # noqa: C901, PLR0911, PLR0912  # a table
-    """Return the list, the id, and what to do there: fields to set, an item to add, or None to drop."""
-    key = change.target
-    match change.kind:
-        case "reopen-tie":
-            return "npcs", key, {"unresolved": True}
-        case "add-person":
-            return "npcs", key, Npc(id=key, name="(a new person)", status="alive", unresolved=True)
-        case "pursue-goal":
-            return "goals", key, {"proactive": True}
-        case "add-goal":
-            return "goals", key, Goal(id=key, text="(a new goal)", proactive=True)
-        case "make-urgent":
-            return "hooks", key, {"tier": 1}
-        case "reopen-hook":
-            return "hooks", key, {"open": True}
-        case "add-hook":
-            return "hooks", key, Hook(id=key, text="(a new hook)", tier=1, open=True)
-        case "blur-mystery":
-            return "mysteries", key, {"text": "somebody did something, for a reason that nobody will say"}
-        case "add-mystery":
-            return (
-                "mysteries",
-                key,
-                Mystery(id=key, text="somebody did something, for a reason that nobody will say"),
-            )
-        case "answer-mystery":
-            return "mysteries", key, None
-        case "raise-immediacy":
-            return "events", key, {"immediacy": change.value}
-        case "raise-gravity":
-            return "events", key, {"gravity": change.value}
-        case "add-event":
-            value = change.value or _STRONG
-            event = Event(
-                id=key,
-                phase="P3",
-                summary="(a new event)",
-                immediacy=value,
-                gravity=value,
-                linkage=5,
-                divergence=5,
-            )
-            return "events", key, event
+    if change.kind == "raise-immediacy" or change.kind == "raise-gravity":  # noqa: PLR1714  # mypy narrows this form
+        event = next(event for event in trial.ledger.events if event.id == change.target)
+        return _raise(change.kind, event, value, trial.policy)
+    if value < _SLIGHT:
+        return None
+    return _new_event(int(change.target.rpartition("-")[2]) - 1, value, trial.policy)

@@ -157,7 +157,7 @@ async def _read(
     number: int, story: Story, setting: Setting, folder: TrialFolder, notary: ChatModel, meter: Meter
 ) -> tuple[Lockfile, Read]:
     before, started = meter.spent, monotonic()
-    found = await extract(story.prose, notary, setting.notary, meter=meter)
+    found = await extract(story.prose, notary, setting.reading, meter=meter)
     spent = meter.spent.since(before)
     read = Read(
         model=notary.name,

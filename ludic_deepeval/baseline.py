@@ -19,7 +19,7 @@ from ludic_deepeval.errors import InputError, shown
 from ludic_deepeval.files import dump_json, read_bytes, write_atomic
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.ledger import Frozen, SchemaVersion, Text, load_model
-from ludic_deepeval.policy import find_table
+from ludic_deepeval.settings import find_table
 from ludic_deepeval.text import folded
 
 _MOST: Final = 100_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import MARKS_FOLDER, decode, load_yaml, read_bytes
 from ludic_deepeval.git import Changes, changes_since
-from ludic_deepeval.policy import FILES, find_table
+from ludic_deepeval.settings import FILES, find_table
 from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of, real_file
 from ludic_deepeval.text import Prose
 

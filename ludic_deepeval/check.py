@@ -15,8 +15,9 @@ from ludic_deepeval.judging import Reading, figures, graded, judge
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verify
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
-from ludic_deepeval.policy import Policy, find_policy
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import Gate, score_ledger
+from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import Story, find_stories, read_story
 
 if TYPE_CHECKING:
@@ -160,7 +161,14 @@ class Checker:
             if folder not in self._policies:
                 self._policies[folder] = find_policy(folder)[0]
             policy = self._policies[folder]
-        return policy.with_profile(self._profile or story.front.profile)
+        wanted = self._profile or story.front.profile
+        try:
+            return policy.with_profile(wanted)
+        except InputError as error:
+            if error.where != "profile":
+                raise
+            # Under the story's own name: which profiles there are depends on the folder that it lies in.
+            raise InputError(story.file, error.found, where="profile", allowed=error.allowed) from None
 
     def bible_for(self, story: Story) -> "Bible | None":
         """The bible that the front matter names."""

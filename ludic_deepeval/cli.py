@@ -6,7 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from ludic_deepeval import cli_crosscheck, cli_generate, cli_marks, cli_stress, cli_study, cli_table
+from ludic_deepeval import (
+    cli_archive,
+    cli_branches,
+    cli_crosscheck,
+    cli_generate,
+    cli_marks,
+    cli_profile,
+    cli_quests,
+    cli_sensitivity,
+    cli_stress,
+    cli_study,
+    cli_table,
+)
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
 from ludic_deepeval.cli_notary_eval import notary_eval
@@ -26,7 +38,8 @@ app.add_typer(bible_app, name="bible")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[
-    str | None, typer.Option(help="campaign, one-shot, cosy or submission; by default the story's own.")
+    str | None,
+    typer.Option(help="campaign, one-shot, cosy, submission or one of your own; by default the story's."),
 ]
 Files = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
 
@@ -125,10 +138,10 @@ def score(
     """Score a ledger by itself: the figures, what they were counted from, and the cheapest fixes."""
     from ludic_deepeval.advice import cheapest_fixes
     from ludic_deepeval.outcome import Unscored
-    from ludic_deepeval.policy import find_policy
     from ludic_deepeval.report.as_json import card_json
     from ludic_deepeval.report.as_text import score_text
     from ludic_deepeval.scoring import score_ledger
+    from ludic_deepeval.settings import find_policy
 
     require_profile(profile)
     policy = find_policy(ledger.absolute().parent)[0].with_profile(profile)
@@ -252,6 +265,11 @@ app.command()(notary_eval)
 cli_stress.register(app)
 cli_generate.register(app)
 cli_crosscheck.register(app)
+cli_profile.register(app)
+cli_quests.register(app)
+cli_archive.register(app)
+cli_branches.register(app)
+cli_sensitivity.register(app)
 cli_study.register(app)
 
 

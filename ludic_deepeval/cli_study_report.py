@@ -73,7 +73,7 @@ def score_corpus(
     as_json: AsJson = False,
 ) -> None:
     """Score a corpus of ledgers part by part; what is written already is not done again."""
-    from ludic_deepeval.policy import find_policy
+    from ludic_deepeval.settings import find_policy
     from ludic_deepeval.studies.partitions import parts_of, score_corpus
 
     require_profile(profile)

@@ -93,7 +93,7 @@ def check_consistency(ledger: FactLedger, bible: "Bible | None" = None) -> Consi
     """
     story = [event for event in ledger.in_order() if event.asserted_by is None]
     log = sorted(ledger.background_log, key=lambda event: event.phase)
-    past = _Past(ledger, log)
+    past = Past(ledger, log)
     faults = [
         *_deaths(story, past),
         *_injuries(story, past),
@@ -112,7 +112,7 @@ def check_consistency(ledger: FactLedger, bible: "Bible | None" = None) -> Consi
     return ConsistencyReport(tuple(faults))
 
 
-class _Past:
+class Past:
     """The background log, asked whether it explains a change."""
 
     def __init__(self, ledger: FactLedger, log: list[BackgroundEvent]) -> None:
@@ -122,10 +122,12 @@ class _Past:
         self._keys = {npc.id: {name_key(npc.id), *map(name_key, npc.names)} for npc in ledger.npcs}
 
     def person(self, subject: str) -> Npc | None:
+        """Whom a log entry's subject names, if it is a person."""
         key = name_key(subject)
         return next((self.npcs[npc_id] for npc_id, keys in self._keys.items() if key in keys), None)
 
     def is_about(self, event: BackgroundEvent, subject: str) -> bool:
+        """Whether a log entry is about a person's id, or an injury, item, skill or place."""
         keys = self._keys.get(subject, {name_key(subject)})
         return name_key(event.subject) in keys
 
@@ -169,7 +171,7 @@ def _during(event: Event | BackgroundEvent) -> str:
     return f"in {PHASE_NAMES[event.phase]} ({event.phase})"
 
 
-def _deaths(story: list[Event], past: _Past) -> Iterator[Fault]:
+def _deaths(story: list[Event], past: Past) -> Iterator[Fault]:
     died: dict[str, Event] = {}
     for event in story:
         for relation in event.relations:
@@ -191,7 +193,7 @@ def _deaths(story: list[Event], past: _Past) -> Iterator[Fault]:
                 died.pop(npc_id, None)
 
 
-def _injuries(story: list[Event], past: _Past) -> Iterator[Fault]:
+def _injuries(story: list[Event], past: Past) -> Iterator[Fault]:
     hurt: dict[str, tuple[Event, str]] = {}
     for event in story:
         for change in event.physical:
@@ -212,7 +214,7 @@ def _injuries(story: list[Event], past: _Past) -> Iterator[Fault]:
                     )
 
 
-def _ages(story: list[Event], past: _Past) -> Iterator[Fault]:
+def _ages(story: list[Event], past: Past) -> Iterator[Fault]:
     oldest: tuple[int, Event] | None = None
     for event in story:
         for change in event.physical:
@@ -241,7 +243,7 @@ def _skills(event: Event) -> Iterable[tuple[str, str]]:
 
 def _held(
     story: list[Event],
-    past: _Past,
+    past: Past,
     code: Literal["item-not-held", "skill-not-had"],
     changes: Callable[[Event], Iterable[tuple[str, str]]],
     what: str,
@@ -294,7 +296,7 @@ def _held(
                 lost[key] = event
 
 
-def _against_log(story: list[Event], past: _Past) -> Iterator[Fault]:
+def _against_log(story: list[Event], past: Past) -> Iterator[Fault]:
     """The prose against what the log says happened in an earlier phase."""
     for entry in past.log:
         if entry.kind == "death":
@@ -319,7 +321,7 @@ def _against(entry: BackgroundEvent, event: Event, message: str) -> Fault:
     return _fault("against-log", f"by the background log {message}", entry, event)
 
 
-def _log_death(entry: BackgroundEvent, story: list[Event], past: _Past) -> Iterator[Fault]:
+def _log_death(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterator[Fault]:
     npc = past.person(entry.subject)
     if npc is None:
         return
@@ -341,7 +343,7 @@ def _log_death(entry: BackgroundEvent, story: list[Event], past: _Past) -> Itera
         yield Fault("against-log", message, (entry.id, npc.id), (entry.phase, "P3"), (entry.text, words))
 
 
-def _log_loss(entry: BackgroundEvent, story: list[Event], past: _Past) -> Iterator[Fault]:
+def _log_loss(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterator[Fault]:
     key = name_key(entry.subject)
     for code, changes in (("item-not-held", _items), ("skill-not-had", _skills)):
         for event in story:
@@ -357,7 +359,7 @@ def _log_loss(entry: BackgroundEvent, story: list[Event], past: _Past) -> Iterat
             break
 
 
-def _log_injury(entry: BackgroundEvent, story: list[Event], past: _Past) -> Iterator[Fault]:
+def _log_injury(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterator[Fault]:
     key = name_key(entry.subject)
     for event in story:
         gone = any(

@@ -4,11 +4,12 @@ Sizes, nesting and YAML aliases are bounded, nothing is evaluated, and a file is
 """
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-from ludic_deepeval.errors import InputError
+from ludic_deepeval.errors import InputError, clean
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_YAML_BYTES: Final = 1024 * 1024
@@ -74,6 +75,22 @@ def load_yaml(text: str, file: object, *, first_line: int = 1) -> Any:
 def dump_json(value: Any) -> str:
     """Return JSON that is the same to the byte for the same value: sorted, indented, one newline at the end."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False) + "\n"
+
+
+def read_toml(path: Path, *, limit: int = MAX_BYTES) -> dict[str, Any]:
+    """Read a TOML file; its numbers stay the decimals that were written.
+
+    Raises:
+        InputError: It cannot be read, is not TOML or is nested too deeply.
+    """
+    import tomllib  # noqa: PLC0415  # most stories are judged by the paper's numbers
+
+    try:
+        return tomllib.loads(decode(read_bytes(path, limit=limit), path), parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(path, f"not valid TOML: {clean(str(error), limit=160)}") from None
+    except RecursionError:
+        raise InputError(path, "nested too deeply", allowed="plain tables") from None
 
 
 def write_atomic(path: Path, text: str) -> None:

@@ -130,9 +130,7 @@ def of_play(card: ScoreCard, placer: Placer, ledger: FactLedger, bible: "Bible |
             decimal(card.pcv, policy.pcv_threshold, places=0),
             decimal(policy.pcv_threshold, policy.pcv_threshold, places=0),
         )
-        yield placer.at(
-            0, "flat-events", f"too little presses on the next session (PCV {value}, needs {gate})"
-        )
+        yield placer.at(0, "flat-events", f"{policy.words['flat-events']} (PCV {value}, needs {gate})")
         for row in card.events:
             if row.counted < row.raw:
                 message = f"counts half ({decimal(row.counted, places=0)} of {decimal(row.raw, places=0)}): two stronger events are as grave as this one"

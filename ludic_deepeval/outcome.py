@@ -17,6 +17,7 @@ Cause: TypeAlias = Literal[
     "outlines",  # too few outlines, or an empty one
     "selections",  # a reply's selections cannot be read, or are not valid
     "weights",  # the weight of a key sentence is not known
+    "points",  # the points of a selected candidate are not known
     "model",  # a model gave no usable answer
 ]
 

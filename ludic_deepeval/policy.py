@@ -4,30 +4,32 @@ Numbers are read from their decimal text into exact fractions, so that 0.7 is se
 paper's (§3.2–3.6, 4.2). A team sets its own in `ludic.toml`, or in `[tool.ludic]` of `pyproject.toml`.
 """
 
-from dataclasses import dataclass, field, fields, replace
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ludic_deepeval.codes import CODES, GROUPS, SEVERITIES, Severity
-from ludic_deepeval.errors import InputError, clean, shown
-from ludic_deepeval.files import decode, read_bytes
+from ludic_deepeval.codes import CODES, GROUPS, Severity
+from ludic_deepeval.errors import InputError, shown
+from ludic_deepeval.wording import WORDS
 
-FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that has settings decides
+if TYPE_CHECKING:
+    from ludic_deepeval.genre import Genre
+
 Profile: TypeAlias = Literal["campaign", "one-shot", "cosy", "submission"]
 PROFILES: Final[tuple[Profile, ...]] = ("campaign", "one-shot", "cosy", "submission")
+PROFILE_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,39}", re.ASCII)
 UNCALIBRATED_WORDS: Final = 150  # below so many, what `submission` says is a guess
 _CAVEATS: Final = {
     "cosy": "uncalibrated profile: cosy",
     "submission": f"uncalibrated for texts under about {UNCALIBRATED_WORDS} words",
 }
 _ONE_SHOT: Final = frozenset({"one-shot", "submission"})
-_OWN_TABLES: Final = frozenset(
-    {"sources", "baseline", "model"}
-)  # settings of others that stand in the same table
 
 
 def _fraction(text: str) -> Fraction:
@@ -41,7 +43,7 @@ class Policy:
     Attributes:
         profile: `campaign` (the default), `one-shot` (gate at PCV 100), `cosy` (§5.10: campaign's numbers with
             reinterpreted dimensions), or `submission` (§6.4: a player's short text, gate at PCV 100 alone). Nobody has
-            calibrated the last two, and reports say so.
+            calibrated the last two, and reports say so. Or one of `profiles`, by `with_profile`.
         weights: ω of RTN, MV, UCR, TH in Eq 1; they sum to 1.
         tau: Reactivity of an open hook of tier 1, 2, 3 (§3.4), each in [0, 1].
         node_share: The share of active people in RTN (Eq 2); open hooks have the rest.
@@ -61,9 +63,12 @@ class Policy:
         one_shot_tier: The least PCV of a one-shot character.
         fail_on: Findings that fail a check beside the errors: codes, or `gate`, `mysteries`, `warnings` for several.
         severity: Codes that weigh more or less than by default, or are `off`.
+        profiles: A team's own profiles: name and file (see `genre`).
+        genre: The team's profile in force; None under a built-in one.
+        general: The policy before that profile's numbers were taken; None under a built-in one.
     """
 
-    profile: Profile = "campaign"
+    profile: str = "campaign"
     weights: tuple[Fraction, Fraction, Fraction, Fraction] = (
         _fraction("0.4"),
         _fraction("0.3"),
@@ -93,10 +98,19 @@ class Policy:
     one_shot_tier: Fraction = field(default=Fraction(100))
     fail_on: tuple[str, ...] = ()
     severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
+    profiles: tuple[tuple[str, Path], ...] = ()
+    genre: "Genre | None" = None
+    general: "Policy | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse numbers under which LPI would leave [0, 1] or a cap would divide by nothing."""
-        _require(self.profile in PROFILES, "profile", shown(self.profile), " or ".join(PROFILES))
+        known = (*PROFILES, *(name for name, _ in self.profiles))
+        _require(
+            self.profile in PROFILES or (self.genre is not None and self.profile in known),
+            "profile",
+            shown(self.profile),
+            " or ".join(known),
+        )
         _require(
             min(self.weights) >= 0 and sum(self.weights) == 1,
             "weights",
@@ -142,23 +156,62 @@ class Policy:
         """The least PCV that passes the gate under this profile."""
         if self.pcv_gate is not None:
             return self.pcv_gate
-        return self.one_shot_tier if self.profile in _ONE_SHOT else self.campaign_tier
+        return self.one_shot_tier if self.built_in in _ONE_SHOT else self.campaign_tier
 
     @property
     def lpi_threshold(self) -> Fraction:
         """The least LPI that passes the gate under this profile; 0 for `submission`, which §6.4 gates by PCV alone."""
-        return Fraction(0) if self.profile == "submission" else self.lpi_gate
+        return Fraction(0) if self.built_in == "submission" else self.lpi_gate
+
+    @property
+    def built_in(self) -> Profile:
+        """The built-in profile in force, or the one that the team's is based on."""
+        return self.genre.built_in if self.genre else self.profile  # type: ignore[return-value]  # by __post_init__
 
     @property
     def caveat(self) -> str:
         """What a report says beside a verdict under a profile that nobody has calibrated; else empty."""
-        return _CAVEATS.get(self.profile, "")
+        if self.genre is None:
+            return _CAVEATS.get(self.profile, "")
+        return "" if self.genre.calibration else f"uncalibrated profile: {self.profile}"
+
+    @cached_property
+    def words(self) -> Mapping[str, str]:
+        """How advice is worded under this profile, by kind of change."""
+        if self.genre is not None:
+            return self.genre.words
+        if self.profile != "cosy":
+            return WORDS
+        from ludic_deepeval.genre import load_genre  # noqa: PLC0415  # the others have their words here
+
+        return load_genre(self.profile).words
 
     def with_profile(self, profile: str | None) -> "Policy":
-        """Return the same policy under another profile (None: unchanged)."""
+        """Return the same policy under another profile (None: unchanged).
+
+        A team's profile brings its own numbers; those that it does not have stay. Another one after it starts from
+        the policy before it.
+
+        Raises:
+            InputError: There is no such profile, or its file is wrong.
+        """
         if profile is None or profile == self.profile:
             return self
-        return replace(self, profile=profile)  # type: ignore[arg-type]  # __post_init__ refuses what is no profile
+        general = self.general or self
+        path = dict(general.profiles).get(profile)
+        if path is None:
+            return replace(general, profile=profile)
+        from ludic_deepeval.genre import load_genre  # noqa: PLC0415  # most stories have a built-in profile
+        from ludic_deepeval.settings import numbers_from  # noqa: PLC0415  # it needs this module
+
+        genre = load_genre(profile, path)
+        settings = numbers_from(genre.numbers, path)
+        try:
+            return replace(general, profile=profile, genre=genre, general=general, **settings)
+        except InputError as error:
+            raise InputError(
+                path, error.found, where=f"numbers.{error.where}", allowed=error.allowed
+            ) from None
 
     # What the score reads off, worked out once: Eq 1's terms are sums of these.
 
@@ -214,121 +267,3 @@ def _require(holds: bool, name: str, found: str, allowed: str) -> None:
 
 def _listed(values: tuple[Fraction, ...]) -> str:
     return ", ".join(str(float(value)) for value in values)
-
-
-def policy_from(table: dict[str, Any], file: object) -> Policy:
-    """Build a policy from a TOML table whose floats were parsed as `Decimal`.
-
-    Raises:
-        InputError: An unknown key, a value of the wrong kind, or one that `Policy` refuses.
-    """
-    known = {item.name: item for item in fields(Policy)}
-    values: dict[str, Any] = {}
-    for raw_key, value in table.items():
-        key = raw_key.replace("-", "_")
-        if key in _OWN_TABLES:
-            continue
-        if key not in known:
-            raise InputError(
-                file,
-                "unknown setting",
-                where=f"tool.ludic.{clean(raw_key)}",
-                allowed=", ".join(sorted(known)),
-            )
-        values[key] = _setting(key, value, file)
-    try:
-        return Policy(**values)
-    except InputError as error:
-        raise InputError(
-            file, error.found, where=f"tool.ludic.{error.where}", allowed=error.allowed
-        ) from None
-
-
-def _setting(key: str, value: object, file: object) -> object:
-    where = f"tool.ludic.{key}"
-    if key == "profile":
-        return value
-    if key == "fail_on":
-        if isinstance(value, list) and all(
-            isinstance(item, str) and (item in CODES or item in GROUPS) for item in value
-        ):
-            return tuple(value)
-        allowed = f"a list of {', '.join(GROUPS)} and codes (ludic explain lists them)"
-        raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
-    if key == "severity":
-        return _severity(value, where, file)
-    if key in {"weights", "tau", "pcv_weights"}:
-        length = 3 if key == "tau" else 4
-        if not isinstance(value, list) or len(value) != length:
-            raise InputError(
-                file, f"found {shown(value)}", where=where, allowed=f"a list of {length} numbers"
-            )
-        return tuple(_number(item, where, file) for item in value)
-    number = _number(value, where, file)
-    if key in {"active_cap", "goal_cap", "hole_peak", "band_width", "full_events"}:
-        if number.denominator != 1:
-            raise InputError(file, f"found {shown(value)}", where=where, allowed="a whole number")
-        return int(number)
-    return number
-
-
-def _severity(value: object, where: str, file: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(value, dict):
-        raise InputError(file, f"found {shown(value)}", where=where, allowed="a table of codes")
-    for code, level in value.items():
-        if code not in CODES:
-            raise InputError(file, f"unknown code {shown(code)}", where=where, allowed=", ".join(CODES))
-        if level not in (*SEVERITIES, "off"):
-            allowed = ", ".join((*SEVERITIES, "off"))
-            raise InputError(file, f"found {shown(level)}", where=f"{where}.{code}", allowed=allowed)
-    return tuple(sorted(value.items()))
-
-
-def _number(value: object, where: str, file: object) -> Fraction:
-    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= 12:
-        return Fraction(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**12:
-        return Fraction(value)
-    raise InputError(file, f"found {shown(value)}", where=where, allowed="a number")
-
-
-def find_policy(start: Path) -> tuple[Policy, Path | None]:
-    """Return the policy in force for a folder and the file that it comes from (see `find_table`)."""
-    table, path = find_table(start)
-    return (Policy(), None) if path is None else (policy_from(table, path), path)
-
-
-def find_table(start: Path) -> tuple[dict[str, Any], Path | None]:
-    """Return the settings in force for a folder and the file that holds them.
-
-    The nearest folder upwards that has a `ludic.toml`, or a `pyproject.toml` with `[tool.ludic]`, decides.
-    """
-    for folder in (start, *start.parents):
-        if found := settings_in(folder):
-            return found
-    return {}, None
-
-
-def settings_in(folder: Path) -> tuple[dict[str, Any], Path] | None:
-    """Return the settings that a folder has of its own, with their file; None when it has none."""
-    for name in FILES:
-        path = folder / name
-        if path.is_file():
-            table = _tables(path)
-            if name == "ludic.toml":
-                return table, path
-            tool = table.get("tool")
-            if isinstance(tool, dict) and isinstance(tool.get("ludic"), dict):
-                return tool["ludic"], path
-    return None
-
-
-def _tables(path: Path) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  # most stories are judged by the paper's numbers
-
-    try:
-        return tomllib.loads(decode(read_bytes(path), path), parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(path, f"not valid TOML: {clean(str(error), limit=160)}") from None
-    except RecursionError:
-        raise InputError(path, "nested too deeply", allowed="plain tables") from None

@@ -53,7 +53,7 @@ def bible(pytestconfig: pytest.Config) -> "Callable[[str], Bible]":
 @pytest.fixture(scope="session")
 def policy(pytestconfig: pytest.Config) -> "Policy":
     """The policy of the root folder's `ludic.toml` or `pyproject.toml`, else the paper's."""
-    from ludic_deepeval.policy import find_policy  # noqa: PLC0415
+    from ludic_deepeval.settings import find_policy  # noqa: PLC0415
 
     return find_policy(pytestconfig.rootpath)[0]
 

@@ -54,11 +54,16 @@ def progress(paths: list[Path]) -> Iterator[Path]:
 
 
 def require_profile(profile: str | None) -> None:
-    """Refuse a `--profile` that there is not."""
+    """Refuse a `--profile` that neither the program nor the working directory's settings have."""
     from ludic_deepeval.policy import PROFILES  # noqa: PLC0415
 
-    if profile is not None and profile not in PROFILES:
-        raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(PROFILES))
+    if profile is None or profile in PROFILES:
+        return
+    from ludic_deepeval.settings import find_policy  # noqa: PLC0415  # only for a team's own
+
+    known = (*PROFILES, *(name for name, _ in find_policy(Path.cwd())[0].profiles))
+    if profile not in known:
+        raise InputError("--profile", f"found '{clean(profile)}'", allowed=", ".join(known))
 
 
 def run_check(  # noqa: PLR0913  # one argument an option of the command
@@ -159,7 +164,7 @@ def _baseline_of(paths: list[Path], given: Path | None) -> Path | None:
     """The baseline that was asked for, else the one that the settings name."""
     if given is not None:
         return given
-    from ludic_deepeval.policy import find_table  # noqa: PLC0415
+    from ludic_deepeval.settings import find_table  # noqa: PLC0415
 
     start = (paths or [Path()])[0].absolute()
     table, _ = find_table(start if start.is_dir() else start.parent)

@@ -296,7 +296,7 @@ class Prose:
             self.front_matter, self._start = (
                 _front_matter(raw, bom, self.file) if front_matter else (None, bom)
             )
-        text, self._origin = _normalise(part[0] if part else raw[self._start :])
+        text, self._origin = normalised(part[0] if part else raw[self._start :])
         self._lead = len(text) - len(text.lstrip())
         self.body = text.strip()
 
@@ -394,7 +394,7 @@ def _after_line(raw: str, position: int) -> int:
     return position + 1 if raw[position - 1 : position + 1] == "\r\n" else position
 
 
-def _normalise(text: str) -> tuple[str, "array[int] | None"]:
+def normalised(text: str) -> tuple[str, "array[int] | None"]:
     """Return LF and NFC text, and for each of its characters the offset in `text` (None: the same offset)."""
     if "\r" not in text and unicodedata.is_normalized("NFC", text):
         return text, None

@@ -1,17 +1,19 @@
 """A trial before anybody is asked: what is drawn, what is set, what the Architect is told, and what it would cost."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Final
 
 from ludic_deepeval.bible import Bible, Node
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import dump_json
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.llm.budget import Preview, preview
 from ludic_deepeval.llm.client import Request
 from ludic_deepeval.notary import Settings, requests_for
 from ludic_deepeval.policy import Policy
-from ludic_deepeval.prompts import Prompt, load_prompt
+from ludic_deepeval.prompts import Prompt
+from ludic_deepeval.settings import NUMBERS
 from ludic_deepeval.text import Prose
 from ludic_deepeval.trial import Arm, Plan, PromptUsed, World
 
@@ -39,6 +41,11 @@ class Setting:
     notary: Settings = field(default_factory=Settings)
     temperature: float | None = TEMPERATURE
     max_tokens: int = MAX_TOKENS
+
+    @property
+    def reading(self) -> Settings:
+        """How the Notary is asked under this policy's profile."""
+        return replace(self.notary, policy=self.policy)
 
 
 def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
@@ -101,11 +108,11 @@ def make_plan(  # noqa: PLR0913  # all that a trial is set to
         max_tokens=setting.max_tokens,
         notary=notary,
         notary_options=setting.notary.recorded,
-        prompts=tuple(PromptUsed.of(load_prompt(role)) for role in roles),
+        prompts=tuple(PromptUsed.of(prompt_for(role, setting.policy)) for role in roles),
         policy={
             name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
             for name, value in values.items()
-            if name not in {"fail_on", "severity"}  # of findings, not of the gate
+            if name in NUMBERS or name == "profile"  # the rest is of findings, not of the gate
         },
     )
 
@@ -116,7 +123,7 @@ def cost_of(plan: Plan, setting: Setting) -> tuple[Preview, Preview]:
     guess = Prose(
         "\n\n".join(["seven words that stand for a draft"] * (_FIRST_DRAFT // 7)), front_matter=False
     )
-    reading = requests_for(guess, setting.notary)
+    reading = requests_for(guess, setting.reading)
     rewrite, _ = draft_request(plan, setting, guess.body) if plan.gated else (first, None)
     least = [first, *reading]
     return preview(least), preview([*least, *([rewrite, *reading] * (plan.passes - 1))])
@@ -170,10 +177,10 @@ def draft_request(plan: Plan, setting: Setting, draft: str | None) -> tuple[Requ
         "location": node_of(bible, plan.location).name,
     }
     if draft is None:
-        prompt = load_prompt(plan.arm)
+        prompt = prompt_for(plan.arm, setting.policy)
         text = prompt.render(**names, request=plan.request)
     else:
-        prompt = load_prompt("instability")
+        prompt = prompt_for("instability", setting.policy)
         text = prompt.render(**names, draft=draft)
     request = Request(
         prompt=text,

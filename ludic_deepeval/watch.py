@@ -17,8 +17,8 @@ from ludic_deepeval.difference import Difference, difference
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.lockfile import Lockfile
-from ludic_deepeval.policy import find_policy
 from ludic_deepeval.reanchor import accept, relock
+from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import Story, find_stories, read_story
 from ludic_deepeval.sources.naming import split_path
 from ludic_deepeval.text import Prose

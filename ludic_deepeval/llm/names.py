@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.llm.client import TIMEOUT, Model
 from ludic_deepeval.llm.retry import Retry
-from ludic_deepeval.policy import find_table
+from ludic_deepeval.settings import find_table
 
 Provider: TypeAlias = Literal["ollama", "anthropic", "openai", "deepeval", "recorded"]
 PROVIDERS: Final[tuple[Provider, ...]] = get_args(Provider)

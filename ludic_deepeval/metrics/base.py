@@ -21,8 +21,9 @@ from ludic_deepeval.ledger import FactLedger, load_ledger, load_model
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, verify
 from ludic_deepeval.lookup import find_lockfile, is_lockfile, story_of
 from ludic_deepeval.outcome import Unscored
-from ludic_deepeval.policy import Policy, find_policy
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import score_ledger
+from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import Story
 from ludic_deepeval.text import Prose
 

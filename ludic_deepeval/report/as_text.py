@@ -13,16 +13,11 @@ from ludic_deepeval.scoring import ScoreCard, decimal
 if TYPE_CHECKING:
     from ludic_deepeval.advice import Fix
     from ludic_deepeval.agreement import Agreement
+    from ludic_deepeval.stability import Interval
 
 Paint = Callable[[str, str], str]
 """Takes a text and a colour's name."""
 
-_VERDICT: Final = {
-    "campaign-ready": "ready to play",
-    "rich-lore-flat-play": "rich lore, flat play: plenty is open, too little presses",
-    "explosive-but-shallow": "explosive but shallow: it starts with a bang and then has little left",
-    "unplayable-draft": "not playable yet: too little is open and too little presses",
-}
 SAID: Final = {
     "npcs": ("person", "people"),
     "hooks": ("hook", "hooks"),
@@ -96,7 +91,8 @@ def verdict_words(card: ScoreCard) -> str:
     """How a story plays, in a writer's words."""
     if isinstance(card.quadrant, Unscored):
         return "no verdict"
-    return _VERDICT[card.quadrant] + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
+    said = card.policy.words[f"verdict-{card.quadrant}"]
+    return said + (f" ({caveat})" if (caveat := card.policy.caveat) else "")
 
 
 def _verdict(card: ScoreCard, paint: Paint) -> Iterator[str]:
@@ -225,3 +221,11 @@ def agree_text(found: "Agreement") -> Iterator[str]:
         yield f"{row.kind:<10} {row.first:>4} {row.second:>4} {row.matched:>5} {same:>13}   {f1}"
     yield f"A: {details(found.first)}"
     yield f"B: {details(found.second)}"
+
+
+def interval_text(row: "Interval") -> str:
+    """A figure over several readings."""
+    spread = f"{row.minimum:.3g} to {row.maximum:.3g}, mean {row.mean:.3g}"
+    if row.low is None or row.high is None:
+        return f"{spread} (one reading)"
+    return f"{spread} (95% t-interval of the mean: {row.low:.3g} to {row.high:.3g})"

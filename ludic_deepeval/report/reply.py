@@ -7,7 +7,7 @@ player's own, cleaned and cut short, and can call nobody (@) and open no tag (<)
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ludic_deepeval.advice import Change
+from ludic_deepeval.advice_changes import Change
 from ludic_deepeval.consistency import Fault
 from ludic_deepeval.errors import clean
 from ludic_deepeval.judging import Reading

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, read_bytes
 from ludic_deepeval.ledger import load_model
-from ludic_deepeval.policy import settings_in
+from ludic_deepeval.settings import settings_in
 from ludic_deepeval.sources.markdown import SUFFIXES, FrontMatter, Story
 from ludic_deepeval.sources.naming import split_path, virtual_path
 from ludic_deepeval.sources.passage import Passage, by_id

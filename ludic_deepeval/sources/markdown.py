@@ -19,7 +19,7 @@ from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
-from ludic_deepeval.policy import Profile
+from ludic_deepeval.policy import PROFILE_NAME
 from ludic_deepeval.scoring import Quadrant
 from ludic_deepeval.text import Prose, folded
 
@@ -109,7 +109,7 @@ class FrontMatter(Frozen):
 
     id: Id | None = None
     title: Text | None = None
-    profile: Profile | None = None
+    profile: Annotated[str, Field(pattern=f"^{PROFILE_NAME.pattern}$")] | None = None
     bible: Text | None = None
     background_log: tuple[BackgroundEvent, ...] = ()
     expect: Expectation | None = None
@@ -156,7 +156,8 @@ class Story:
 
     def _marks(self, ending: str) -> Path:
         if self.container is None:
-            return self.path.with_name(f"{self.path.stem}.{ending}")
+            own = self.path.suffix.lower() in SUFFIXES  # `Sally.yarn` may lie beside `Sally.md`
+            return self.path.with_name(f"{self.path.stem if own else self.path.name}.{ending}")
         from ludic_deepeval.sources.naming import stem_of  # noqa: PLC0415  # Markdown needs it not
 
         folder = self.container.with_name(f"{self.container.name}{MARKS_FOLDER}")
@@ -182,6 +183,10 @@ def read_story(path: Path) -> Story:
 
         if (story := read_embedded(path)) is not None:
             return story
+        from ludic_deepeval.branches.reading import is_branching, read_branches  # noqa: PLC0415
+
+        if is_branching(path):
+            return read_branches(path)[1]
     prose = Prose(decode(read_bytes(path), path), path)
     return Story(path, prose, _front_matter(prose, path))
 
@@ -272,9 +277,12 @@ def find_stories(paths: list[Path]) -> list[Path]:
 
 def _inside(file: Path) -> list[Path]:
     """The stories inside a file that is no Markdown; none where the settings say nothing of it."""
+    from ludic_deepeval.branches.reading import is_branching  # noqa: PLC0415
     from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # Markdown needs it not
 
     sources = sources_of(file)
+    if not sources and is_branching(file):
+        return [file]
     inside = embedded_of(file, sources) if sources else []
     if sources and not inside:
         raise InputError(file, "no prose in this file", allowed="a story")

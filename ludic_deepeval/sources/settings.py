@@ -8,7 +8,7 @@ from pydantic import AfterValidator, StringConstraints, model_validator
 
 from ludic_deepeval.errors import InputError, shown
 from ludic_deepeval.ledger import Frozen, Text, load_model
-from ludic_deepeval.policy import PROFILES
+from ludic_deepeval.policy import PROFILE_NAME
 from ludic_deepeval.sources.pointer import ANY, is_pointer, parse, related
 
 MAX_SOURCES: Final = 100
@@ -48,8 +48,8 @@ def _reference(text: str) -> str:
 
 
 def _profile(text: str) -> str:
-    if text not in PROFILES and not is_pointer(text):
-        raise ValueError(f"found {shown(text)}; allowed: {', '.join(PROFILES)}")
+    if not PROFILE_NAME.fullmatch(text) and not is_pointer(text):
+        raise ValueError(f"found {shown(text)}; allowed: a profile's name, or a pointer")
     return text
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ludic_deepeval.stats.agreement import Alpha, Icc, icc1, krippendorff_alpha
     from ludic_deepeval.stats.anova import Effect, TwoWay, f_summary, two_way_anova
+    from ludic_deepeval.stats.battery import Battery, rank_battery
     from ludic_deepeval.stats.comparisons import Ahp, ahp
     from ludic_deepeval.stats.correlation import bca, pearson_r, r_interval, spearman_r
     from ludic_deepeval.stats.exact import fisher, fisher_within, holm, mcnemar, sign_test
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _HOME = {
     "agreement": ("Alpha", "Icc", "icc1", "krippendorff_alpha"),
     "anova": ("Effect", "TwoWay", "f_summary", "two_way_anova"),
+    "battery": ("Battery", "rank_battery"),
     "comparisons": ("Ahp", "ahp"),
     "correlation": ("bca", "pearson_r", "r_interval", "spearman_r"),
     "exact": ("fisher", "fisher_within", "holm", "mcnemar", "sign_test"),
@@ -63,6 +65,7 @@ _PLACE["mcnemar_exact"] = ("exact", "mcnemar")
 __all__ = [
     "Ahp",
     "Alpha",
+    "Battery",
     "Effect",
     "Icc",
     "Nemenyi",
@@ -100,6 +103,7 @@ __all__ = [
     "quade",
     "r_interval",
     "r_summary",
+    "rank_battery",
     "rank_pairs",
     "rank_pairs_of",
     "shaffer",

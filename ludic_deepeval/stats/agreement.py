@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.stats.inputs import Floats, one_of, sample, share
+from ludic_deepeval.stats.inputs import Floats, one_of, sample, share, varies
 from ludic_deepeval.stats.results import Result
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -74,7 +74,7 @@ def icc1(groups: Sequence[ArrayLike], *, confidence: float = 0.95) -> Icc:
     if n == a:
         raise DataError("icc1", "one rating an item", allowed="an item with two")
     every = np.concatenate(ratings)
-    if np.ptp(every) == 0:
+    if not varies(every):
         raise DataError(
             "icc1", "all ratings are the same", hint="without differences agreement cannot be judged"
         )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.stats.inputs import Alternative, Floats, codes, one_of, sample, share, whole
+from ludic_deepeval.stats.inputs import Alternative, Floats, codes, one_of, sample, share, varies, whole
 from ludic_deepeval.stats.results import Result
 
 Interval: TypeAlias = Literal["bca", "fisher"]
@@ -56,7 +56,7 @@ def pearson_r(
     if interval == "fisher":
         ends = r_interval(r, len(x), confidence=confidence)
     elif 1 - abs(r) < 1e-12:  # on a line every resample is on it
-        ends = (r, r)
+        ends = (float(round(r)), float(round(r)))
     else:
         ends = bca(_correlations, x, y, confidence=confidence, resamples=resamples, seed=seed)
     return Result(
@@ -158,6 +158,6 @@ def _pairs(first: ArrayLike, second: ArrayLike, name: str) -> tuple[Floats, Floa
     if len(x) != len(y):
         raise DataError(name, f"{len(x)} values against {len(y)}", allowed="pairs")
     for what, values in (("first", x), ("second", y)):
-        if np.ptp(values) <= 1e-13 * np.abs(values).max():
+        if not varies(values):
             raise DataError(name, f"the {what} measure does not vary")
     return x, y

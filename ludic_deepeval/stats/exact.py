@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, exp, fsum, lgamma, log, sqrt
+from operator import index
 from typing import Final, Literal
 
 from ludic_deepeval.errors import DataError
@@ -51,9 +52,19 @@ def sign_test(up: int, down: int) -> Test:
     return _halves(up, down, "exact sign test")
 
 
+def _counts(name: str, *values: int) -> tuple[int, ...]:
+    """Counts as Python's own whole numbers, which do not overflow as NumPy's would."""
+    try:
+        counts = tuple(index(value) for value in values)
+    except TypeError:
+        raise DataError(name, "a count that is no whole number") from None
+    if min(counts) < 0:
+        raise DataError(name, "a count below 0")
+    return counts
+
+
 def _halves(one: int, other: int, method: str) -> Test:
-    if min(one, other) < 0:
-        raise DataError(method, "a count below 0")
+    one, other = _counts(method, one, other)
     total = one + other
     tail, choose = 0, 1
     for i in range(min(one, other) + 1):
@@ -92,8 +103,7 @@ def fisher(
     Raises:
         DataError: A count is below 0, or no such alternative.
     """
-    if min(both, first, second, neither) < 0:
-        raise DataError("fisher", "a count below 0")
+    both, first, second, neither = _counts("fisher", both, first, second, neither)
     total, rows, columns = both + first + second + neither, both + first, both + second
     lift = both * total / (rows * columns) if rows and columns else None
     start, chances = hypergeometric(total, rows, columns)

@@ -13,6 +13,7 @@ Ties: TypeAlias = Literal["corrected", "uncorrected"]
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
 _DIGITS: Final = 12  # of a row's largest value; noise of sums and quotients begins at the sixteenth
+_NOISE: Final = 1e-12
 _SPREAD: Final = 4  # powers of ten between rows that 64-bit integers bear: 10^(12 + 4), times the columns
 
 
@@ -58,6 +59,11 @@ def _numbers(values: ArrayLike, name: str, what: str) -> Floats:
             name, f"{what} has a value that is missing or not finite", hint="leave out what was not measured"
         )
     return found
+
+
+def varies(values: Floats) -> bool:
+    """Whether values differ by more than float noise."""
+    return bool(np.ptp(values) > _NOISE * np.abs(values).max())
 
 
 def whole(rows: Floats) -> NDArray[Any]:

@@ -1,16 +1,17 @@
 """Two means: Welch's t, Cohen's d, and whether they are equivalent (TOST)."""
 
-from math import sqrt
+from math import isfinite, sqrt
+from typing import Final
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
 from ludic_deepeval.errors import DataError
-from ludic_deepeval.stats.inputs import Alternative, Floats, one_of, sample, share
+from ludic_deepeval.stats.inputs import Alternative, Floats, one_of, sample, share, varies
 from ludic_deepeval.stats.results import Result
 
-ALTERNATIVES = ("two-sided", "less", "greater")
+ALTERNATIVES: Final = ("two-sided", "less", "greater")
+_FARTHEST: Final = 5_000.0
 
 
 def welch_t(
@@ -39,13 +40,13 @@ def welch_t(
     one_of(alternative, ALTERNATIVES, "welch_t", "alternative")
     share(confidence, "welch_t", "confidence")
     x, y = _pair(first, second, "welch_t")
-    found = stats.ttest_ind(x, y, equal_var=False, alternative=alternative)
+    t, df, p = _welch(x, y, alternative)
     difference, error = _difference(x, y)
-    half = stats.t.ppf((1 + confidence) / 2, found.df) * error
+    half = stats.t.ppf((1 + confidence) / 2, df) * error
     return Result(
-        statistic=float(found.statistic),
-        df=float(found.df),
-        p_value=float(found.pvalue),
+        statistic=t,
+        df=df,
+        p_value=p,
         effect=_d(x, y),
         interval=(float(difference - half), float(difference + half)),
         method=f"Welch t, {alternative}",
@@ -58,7 +59,8 @@ def cohens_d(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95) -
     d = (x̄ − ȳ) / √(((n−1) s_x² + (m−1) s_y²) / (n+m−2)); below 0 when x̄ is the smaller.
 
     Returns:
-        d as statistic and effect, with the interval that inverts the noncentral t with n + m − 2 degrees of freedom.
+        d as statistic and effect, with the interval that inverts the noncentral t with n + m − 2 degrees of freedom;
+        None for a t beyond 5,000, where that cannot be computed.
 
     Raises:
         DataError: A group is too small, or neither varies.
@@ -92,8 +94,7 @@ def tost(first: ArrayLike, second: ArrayLike, bound: float, *, alpha: float = 0.
     """
     x, y = _pair(first, second, "tost")
     difference, error = _difference(x, y)
-    df = float(stats.ttest_ind(x, y, equal_var=False).df)
-    return tost_summary(difference, error, df, bound, alpha=alpha)
+    return tost_summary(difference, error, _welch(x, y, "two-sided")[1], bound, alpha=alpha)
 
 
 def tost_summary(difference: float, error: float, df: float, bound: float, *, alpha: float = 0.05) -> Result:
@@ -120,9 +121,21 @@ def tost_summary(difference: float, error: float, df: float, bound: float, *, al
 def _pair(first: ArrayLike, second: ArrayLike, name: str) -> tuple[Floats, Floats]:
     x = sample(first, name, what="the first group")
     y = sample(second, name, what="the second group")
-    if np.ptp(x) == 0 and np.ptp(y) == 0:
+    if not varies(x) and not varies(y):
         raise DataError(name, "neither group varies", hint="without spread no difference can be judged")
     return x, y
+
+
+def _welch(x: Floats, y: Floats, alternative: Alternative) -> tuple[float, float, float]:
+    """t, its degrees of freedom and p. From means and deviations: on raw data SciPy warns when one group is constant."""
+    found = stats.ttest_ind_from_stats(
+        *(part for group in (x, y) for part in (group.mean(), group.std(ddof=1), len(group))),
+        equal_var=False,
+        alternative=alternative,
+    )
+    a, b = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)
+    df = (a + b) ** 2 / (a**2 / (len(x) - 1) + b**2 / (len(y) - 1))
+    return float(found.statistic), float(df), float(found.pvalue)
 
 
 def _difference(x: Floats, y: Floats) -> tuple[float, float]:
@@ -136,13 +149,19 @@ def _d(x: Floats, y: Floats) -> float:
     return float((x.mean() - y.mean()) / sqrt(pooled))
 
 
-def _d_interval(d: float, n: int, m: int, confidence: float) -> tuple[float, float]:
+def _d_interval(d: float, n: int, m: int, confidence: float) -> tuple[float, float] | None:
     scale = sqrt(n * m / (n + m))
-    t, df = d * scale, n + m - 2
-    wide = 8 + abs(t)
-    tail = (1 - confidence) / 2
+    t, df = abs(d) * scale, n + m - 2
+    if t > _FARTHEST:
+        return None
 
-    def bound(level: float) -> float:
-        return float(optimize.brentq(lambda nc: stats.nct.cdf(t, df, nc) - level, t - wide, t + wide)) / scale
+    def below(shift: float, level: float) -> float:
+        found = float(stats.nct.cdf(t, df, shift))
+        # SciPy gives NaN where so little is left that it cannot be added up.
+        return (found if isfinite(found) else float(shift < t)) - level
 
-    return bound(1 - tail), bound(tail)
+    low, high = (
+        float(optimize.brentq(below, -8 - t, 2 * t + 8, args=(level,))) / scale
+        for level in ((1 + confidence) / 2, (1 - confidence) / 2)
+    )
+    return (low, high) if d >= 0 else (-high, -low)

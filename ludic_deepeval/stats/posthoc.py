@@ -12,7 +12,7 @@ from scipy import stats
 
 from ludic_deepeval.errors import DataError
 from ludic_deepeval.stats.exact import adjusted
-from ludic_deepeval.stats.inputs import sample, share
+from ludic_deepeval.stats.inputs import Floats, sample, share
 from ludic_deepeval.stats.ranks import mean_ranks
 
 
@@ -93,13 +93,12 @@ def nemenyi_ranks(ranks: Sequence[float], problems: int, *, alpha: float = 0.05)
     least = critical_difference(k, problems, alpha=alpha)
     pairs = tuple(combinations(range(k), 2))
     apart = np.array([abs(means[i] - means[j]) for i, j in pairs])
-    tails = np.clip(stats.studentized_range.sf(apart * sqrt(2) / _error(k, problems), k, inf), 0, 1)
     return Nemenyi(
         critical_difference=least,
         alpha=alpha,
         mean_ranks=tuple(means.tolist()),
         pairs=pairs,
-        p_values=tuple(tails.tolist()),
+        p_values=tuple(range_p(apart, k, problems).tolist()),
         significant=tuple(pair for pair, gap in zip(pairs, apart, strict=True) if gap >= least),
     )
 
@@ -119,10 +118,22 @@ def rank_pairs_of(ranks: Sequence[float], problems: int) -> RankPairs:
     if problems < 1:
         raise DataError("rank_pairs", f"{problems} problems", allowed="at least 1")
     pairs = tuple(combinations(range(len(means)), 2))
-    z = np.array([means[i] - means[j] for i, j in pairs]) / _error(len(means), problems)
+    apart = np.array([means[i] - means[j] for i, j in pairs])
+    z = apart / _error(len(means), problems)
     return RankPairs(
-        pairs=pairs, z=tuple(z.tolist()), p_values=tuple((2 * stats.norm.sf(np.abs(z))).tolist())
+        pairs=pairs, z=tuple(z.tolist()), p_values=tuple(normal_p(apart, len(means), problems).tolist())
     )
+
+
+def range_p(apart: ArrayLike, algorithms: int, problems: int) -> Floats:
+    """Nemenyi's p of mean ranks that are so far apart, by the studentized range."""
+    q = np.abs(apart) * sqrt(2) / _error(algorithms, problems)
+    return np.asarray(np.clip(stats.studentized_range.sf(q, algorithms, inf), 0, 1))
+
+
+def normal_p(apart: ArrayLike, algorithms: int, problems: int) -> Floats:
+    """The unadjusted two-sided p of mean ranks that are so far apart, by the normal distribution."""
+    return np.asarray(2 * stats.norm.sf(np.abs(apart) / _error(algorithms, problems)))
 
 
 def shaffer(p_values: Sequence[float], k: int) -> list[float]:

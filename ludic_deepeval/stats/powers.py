@@ -75,6 +75,8 @@ def power_r(
 ) -> Power:
     """A correlation of n pairs against 0, by Fisher's z with its bias r / (2(n−1)) (as R's pwr.r.test).
 
+    An approximation for small n: where nothing is correlated it gives .0705 for four pairs and .0503 for twenty, not .05.
+
     Args:
         n: Pairs, at least 4; None solves for it.
         r: Above 0 and below 1; None solves for it.

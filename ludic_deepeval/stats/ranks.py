@@ -2,11 +2,12 @@
 
 All take a table of problems (rows) × algorithms (columns). Values are rounded to twelve digits of their row's largest
 and ranked as whole numbers, since float noise breaks ties: García's thirty data sets give T = 41.7284 in exact arithmetic
-and 41.69 in two programs that rank floats. A missing value is an error. Where every problem ranks all algorithms alike,
-nothing differs: the statistic is 0 and p 1. Where every problem gives the same order without ties, F is infinite and
+and 41.691 and 41.696 in two programs that rank floats. A missing value is an error. Where every problem ranks all algorithms alike,
+nothing differs: the statistic is 0 and p 1. Where all problems agree so that an F has no divisor, it is infinite and
 p = (1/k!)^(N−1), the chance of N agreeing orders (Conover 1999).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, inf
 from typing import Final
@@ -14,7 +15,8 @@ from typing import Final
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ludic_deepeval.stats.inputs import Floats, Ties, codes, one_of, table, whole
+from ludic_deepeval.errors import DataError
+from ludic_deepeval.stats.inputs import Floats, Ties, codes, one_of, sample, table, whole
 from ludic_deepeval.stats.results import Result
 
 TIES: Final = ("corrected", "uncorrected")
@@ -70,6 +72,24 @@ def friedman(data: ArrayLike, *, ties: Ties = "corrected") -> RankTest:
         method=f"Friedman, ties {ties}",
         mean_ranks=tuple(ranks.mean(axis=0).tolist()),
         problems=n,
+    )
+
+
+def friedman_of(ranks: Sequence[float], problems: int) -> RankTest:
+    """Friedman's test from mean ranks, as a paper prints them; not corrected for ties, which they do not show."""
+    means = sample(ranks, "friedman", what="the list of mean ranks")
+    k = len(means)
+    if problems < 2:
+        raise DataError("friedman", f"{problems} problems", allowed="at least 2")
+    chi = 12 * problems / (k * (k + 1)) * float(((means - (k + 1) / 2) ** 2).sum())
+    return RankTest(
+        statistic=chi,
+        df=float(k - 1),
+        p_value=float(stats.chi2.sf(chi, k - 1)),
+        effect=chi / (problems * (k - 1)),
+        method="Friedman, ties uncorrected",
+        mean_ranks=tuple(means.tolist()),
+        problems=problems,
     )
 
 

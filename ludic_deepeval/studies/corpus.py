@@ -103,7 +103,9 @@ def corpus_of(cards: Iterable[tuple[str, ScoreCard]]) -> Corpus:
         for field in _SAME:
             if getattr(card.policy, field) != getattr(policy, field):
                 raise DataError(
-                    "sensitivity", f"{name} was scored under another {field}", allowed="one policy for all"
+                    "sensitivity",
+                    f"{name} was scored under another {field}",
+                    hint="score all of them under one profile",
                 )
     rows = [card for _, card in kept]
     mysteries = [(i, row.measured) for i, card in enumerate(rows) for row in card.mysteries]

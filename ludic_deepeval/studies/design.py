@@ -44,7 +44,8 @@ from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import MAX_YAML_BYTES, decode, read_bytes
 from ludic_deepeval.ledger import Flag, Frozen, Text, load_model
 from ludic_deepeval.llm.names import parse_name
-from ludic_deepeval.policy import PROFILES, Policy, policy_from
+from ludic_deepeval.policy import PROFILES, Policy
+from ludic_deepeval.settings import NUMBERS, policy_from
 from ludic_deepeval.studies.hypotheses import Hypothesis, levels_named
 from ludic_deepeval.studies.toml_lines import line_at, lines_of
 from ludic_deepeval.trial import Arm, World
@@ -234,6 +235,9 @@ class Design(Frozen):
                 "@roles.judge@the judge would label what it planned itself;"
                 " allowed: another model than the tester, or same_model = true"
             )
+        for key in self.policy:
+            if key.replace("-", "_") not in NUMBERS:
+                raise ValueError(f"@policy.{key}@unknown setting; allowed: {', '.join(sorted(NUMBERS))}")
         self._names()
         return self
 

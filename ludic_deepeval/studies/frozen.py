@@ -17,11 +17,12 @@ from pydantic import Field, StringConstraints
 
 from ludic_deepeval.bible import Bible
 from ludic_deepeval.errors import InputError, clean
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.ledger import Flag, Frozen, Text, load_model
 from ludic_deepeval.lockfile import Sha256
 from ludic_deepeval.policy import Policy
-from ludic_deepeval.prompts import load_prompt
 from ludic_deepeval.session import load_seeds
+from ludic_deepeval.settings import NUMBERS
 from ludic_deepeval.studies.design import read_design
 from ludic_deepeval.studies.plan import StudyPlan, planned
 
@@ -88,7 +89,7 @@ class Sidecar(Frozen):
 
 def freeze(plan: StudyPlan, text: str, *, created: str) -> Sidecar:
     """Write down all that a run of this study would be set to now."""
-    prompts = [(role, load_prompt(role)) for role in PROMPTS]
+    prompts = [(role, prompt_for(role, plan.policy)) for role in PROMPTS]
     return Sidecar(
         study=text,
         bibles=dict(plan.bibles),
@@ -111,7 +112,7 @@ def policy_text(policy: Policy) -> dict[str, str]:
     return {
         name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         for name, value in values.items()
-        if name not in {"fail_on", "severity"}  # of findings, not of the gate
+        if name in NUMBERS or name == "profile"  # the rest is of findings, not of the gate
     }
 
 

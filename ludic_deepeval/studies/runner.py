@@ -108,6 +108,7 @@ async def perform(
         plan.stress,
         meter=share,
         same_model=roles.same_model,
+        policy=plan.policy,
     )
     for role in ("outline", "label"):  # what may pass is no outcome: the trial is done again
         failed = by[role].failed

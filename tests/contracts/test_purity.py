@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("deepeval", "trulens", "ollama", "anthropic", "openai", "pandas", "numpy", "rich", "rjieba")
+HEAVY = (
+    "deepeval",
+    "trulens",
+    "inspect_ai",
+    "ollama",
+    "anthropic",
+    "openai",
+    "pandas",
+    "numpy",
+    "rich",
+    "rjieba",
+)
 STORY = ROOT / "ludic_deepeval" / "demo" / "2-open.md"
 
 
@@ -71,13 +82,23 @@ def test_only_the_adapters_import_a_harness() -> None:
         "ludic_deepeval/pytest_plugin.py",
         "ludic_deepeval/llm/deepeval.py",
         "worth_deepeval/metrics.py",
+        "worth_deepeval/inspect_task.py",
     }
     importers = {
         path.relative_to(ROOT).as_posix()
         for package in ("ludic_deepeval", "worth_deepeval", "trulens_feedback")
         for path in (ROOT / package).rglob("*.py")
         for line in path.read_text(encoding="utf-8").splitlines()
-        if line.strip().startswith(("import deepeval", "from deepeval", "import trulens.", "from trulens."))
+        if line.strip().startswith(
+            (
+                "import deepeval",
+                "from deepeval",
+                "import trulens.",
+                "from trulens.",
+                "import inspect_ai",
+                "from inspect_ai",
+            )
+        )
     }
     assert importers == allowed
 

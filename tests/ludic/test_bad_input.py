@@ -290,7 +290,7 @@ def test_a_bad_sheet_leaves_the_lockfile_that_is_there(locked: Path, refused: Re
         (b"---\nprofil: campaign\n---\nOnce", "front matter: unknown key 'profil'; allowed: profile"),
         (b"---\nbackground-log: []\n---\nOnce", "front matter: unknown key 'background-log'; allowed: background_log"),
         (b"---\nExpect: {}\n---\nOnce", "front matter: unknown key 'Expect'; allowed: expect"),
-        (b"---\nprofile: epic\n---\nOnce", "profile: found 'epic'; allowed: 'campaign', 'one-shot', 'cosy' or 'submission'"),
+        (b"---\nprofile: Epic!\n---\nOnce", "profile: found 'Epic!'"),
         (b"---\nid: two words\n---\nOnce", "id: found 'two words'; allowed: text without blanks"),
         (b"---\ntitle: [7]\n---\nOnce", "title: found a list; allowed: text"),
         (b"---\nexpect: {gate: maybe}\n---\nOnce", "expect.gate: found 'maybe'; allowed: 'pass' or 'fail'"),

@@ -13,7 +13,19 @@ ROOT = Path(__file__).parents[2]
 STORIES = ROOT / "test_cases/backstories"
 Ludic = Callable[..., Any]
 # Those that need no model, no edit in between and no second program.
-_SHOWN = ("lock tale.md", "check tale.md", "explain", "advise", "score", "agree", "bible check")
+_SHOWN = (
+    "lock tale.md",
+    "check tale.md",
+    "explain",
+    "advise",
+    "score",
+    "agree",
+    "profile show",
+    "quests",
+    "archive",
+    "bible check",
+    "sensitivity",
+)
 
 
 def blocks() -> list[tuple[str, str]]:

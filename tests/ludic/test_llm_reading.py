@@ -11,7 +11,7 @@ from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.names import ModelName, choose_name, open_model, parse_name
 from ludic_deepeval.llm.parsing import parse_json, split_thinking
 from ludic_deepeval.llm.tokens import least_tokens, most_tokens
-from ludic_deepeval.policy import find_policy
+from ludic_deepeval.settings import find_policy
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),

@@ -9,8 +9,9 @@ import pytest
 
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.ledger import Event, FactLedger, Goal, Hook, Mystery, Npc
-from ludic_deepeval.policy import Policy, find_policy, policy_from
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import score_ledger
+from ludic_deepeval.settings import find_policy, policy_from
 
 
 def F(text: str) -> Fraction:  # noqa: N802  # short, since tables below are made of it

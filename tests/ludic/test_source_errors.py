@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.policy import find_policy
+from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import find_stories, in_code, pointer, read_story
 from ludic_deepeval.sources.settings import sources_from
 
@@ -54,7 +54,7 @@ def said(settings: str, name: str, content: str | bytes) -> str:
         (NPCS + 'id = "../../../../id"', f"{AT}.id: found '../../../../id'; allowed: at most one ../ for each key"),
         (NPCS + 'id = "../*/id"', f"{AT}.id: found '../*/id'; allowed: ../ and keys, without *"),
         (NPCS + 'id = "/a/*/*/b"', f"{AT}.id: found '/a/*/*/b'; allowed: at most as many * as pointer has"),
-        (NPCS + 'profile = "huge"', f"{AT}.profile: found 'huge'; allowed: campaign, one-shot, cosy"),
+        (NPCS + 'profile = "Huge!"', f"{AT}.profile: found 'Huge!'; allowed: a profile's name, or a pointer"),
         (NPCS.replace("d/*.json", "../*.json"), f"{AT}.files[0]: found '../*.json'; allowed: files in the folder"),
         (NPCS.replace("d/*.json", "/etc/*.json"), f"{AT}.files[0]: found '/etc/*.json'"),
         (NPCS.replace("d/*.json", "C:/*.json"), f"{AT}.files[0]: found 'C:/*.json'"),
@@ -141,7 +141,7 @@ NO_ID = "allowed: text of one line, at most 200 characters, or a whole number"
         (NPCS + 'id = "../id"', '{"npcs": [{"story": "x", "id": "a\\nb"}]}', "the id is 'a�b'"),
         (NPCS + 'id = "../id"', '{"npcs": [{"story": "x", "id": "\\ud800"}]}', "the id is '�'"),
         (NPCS + 'id = "../id"', '{"npcs": [{"story": "x", "id": "' + "a" * 201 + '"}]}', NO_ID),
-        (NPCS + 'profile = "../p"', '{"npcs": [{"story": "x", "p": "huge"}]}', "a.json#npcs.0.story: profile: found 'huge'"),
+        (NPCS + 'profile = "../p"', '{"npcs": [{"story": "x", "p": "Huge!"}]}', "a.json#npcs.0.story: profile: found 'Huge!'"),
         (NPCS + 'expect = "../e"', '{"npcs": [{"story": "x", "e": {"gat": 1}}]}', "expect.gat: unknown field"),
     ],
 )  # fmt: skip

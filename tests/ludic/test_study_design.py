@@ -7,6 +7,7 @@ import pytest
 
 from ludic_deepeval.bible import load_bible
 from ludic_deepeval.errors import InputError
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.studies.design import load_design, read_design
 from ludic_deepeval.studies.frozen import PROMPTS, differences, freeze
 from ludic_deepeval.studies.plan import TrialKey, planned
@@ -161,6 +162,18 @@ def test_the_sidecar_keeps_every_prompt_verbatim_and_differs_where_a_word_does()
     assert found[0] == "study.seeds: [1, 2, 3], and now [1, 2, 3, 4]"
     assert found[1].startswith("prompts.instability.text: ")
     assert found[-1].startswith("environment.python: ")
+
+
+@pytest.mark.parametrize("profile", ["campaign", "cosy", "one-shot"])
+def test_every_prompt_that_a_trial_may_use_is_the_one_that_is_frozen(profile: str) -> None:
+    text = f'profile = "{profile}"\n{STUDY}'
+    plan = plan_of(text)
+    frozen = {one.role: one.sha256 for one in freeze(plan, text, created="now").prompts}
+    for key in plan.trials:
+        for used in plan.plan(key).prompts:
+            assert used.sha256 in frozen.values()
+    assert frozen["stress"] == prompt_for("stress", plan.policy).sha256
+    assert frozen["reuse"] == prompt_for("reuse", None).sha256
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)

@@ -104,7 +104,7 @@ def test_a_check_under_the_profile_says_that_short_texts_are_uncalibrated(locked
     assert "[few-hooks]" not in ran.out
     ludic("check", "tale.md", "--profile", "submission", "--report", "html=page.html")
     page = (locked / "page.html").read_text(encoding="utf-8")
-    assert "Nobody has calibrated the profile submission on texts under about 150 words." in page
+    assert "(Uncalibrated for texts under about 150 words.)" in page
     assert "this profile asks for none" in page
 
 

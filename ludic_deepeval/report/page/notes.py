@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 from ludic_deepeval.check import StoryResult
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored
-from ludic_deepeval.policy import UNCALIBRATED_WORDS
 from ludic_deepeval.report.page.markup import Html, el, join, line
 from ludic_deepeval.report.page.places import Places, key_of
 from ludic_deepeval.report.page.words import SEVERITY, STATUS, is_open, message_of, told, verdict_of
 
 if TYPE_CHECKING:
-    from ludic_deepeval.advice import Change, Fix
+    from ludic_deepeval.advice import Fix
+    from ludic_deepeval.advice_changes import Change
 
 _LISTS: Final = {
     "reopen-tie": "npcs",
@@ -42,18 +42,12 @@ def notes_of(story: StoryResult, places: Places, lang: str) -> Html:
     )
 
 
-_UNCALIBRATED: Final = {
-    "cosy": "cosy",
-    "submission": f"submission on texts under about {UNCALIBRATED_WORDS} words",
-}
-
-
 def _standing(story: StoryResult) -> Html:
     if story.unscored is not None:
         return el("p", line(story.unscored.reason), class_="standing todo")
     meaning = verdict_of(story).meaning
-    if story.profile in _UNCALIBRATED:
-        meaning += f" (Nobody has calibrated the profile {_UNCALIBRATED[story.profile]}.)"
+    if isinstance(story.outcome, Scored) and (caveat := story.outcome.value.card.policy.caveat):
+        meaning += f" ({caveat[0].upper()}{caveat[1:]}.)"
     return el("p", meaning, class_="standing")
 
 

@@ -1,6 +1,6 @@
 """What the page calls things: a writer's words, with the letter and the class that go with each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, get_args
 
 from ludic_deepeval.check import StoryResult
@@ -9,6 +9,7 @@ from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.report.as_text import counted
 from ludic_deepeval.scoring import Quadrant
+from ludic_deepeval.wording import WORDS
 
 
 class Kind(NamedTuple):
@@ -83,10 +84,17 @@ def verdict_of(story: StoryResult) -> Verdict:
     if story.state == "unread":
         return STALE if any(finding.code == "stale" for finding in story.findings) else UNREAD
     if isinstance(story.outcome, Scored):
-        quadrant = story.outcome.value.card.quadrant
-        if not isinstance(quadrant, Unscored):
-            return QUADRANTS[quadrant]
+        card = story.outcome.value.card
+        if not isinstance(card.quadrant, Unscored):
+            return _in_its_genre(QUADRANTS[card.quadrant], f"verdict-{card.quadrant}", card.policy.words)
     return NO_VERDICT
+
+
+def _in_its_genre(verdict: Verdict, key: str, words: Mapping[str, str]) -> Verdict:
+    if words[key] == WORDS[key]:
+        return verdict
+    name, _, meaning = words[key].partition(": ")
+    return Verdict(verdict.css, name, f"{meaning[:1].upper()}{meaning[1:]}." if meaning else verdict.meaning)
 
 
 def told(story: StoryResult) -> tuple[Finding, ...]:

@@ -1,0 +1,97 @@
+"""From a file to a branching story: which format it is is told by what it holds, not by its name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ludic_deepeval.branches.graph import MAX_PASSAGES, MAX_WAYS, Graph
+from ludic_deepeval.branches.ink import is_compiled_ink, is_ink, read_compiled_ink, read_ink
+from ludic_deepeval.branches.scripts import is_choicescript, is_renpy, read_choicescript, read_renpy
+from ludic_deepeval.branches.twee import is_twee, read_twee
+from ludic_deepeval.branches.twine import is_html, is_twison, read_html, read_twison
+from ludic_deepeval.branches.yarn import is_yarn, read_yarn
+from ludic_deepeval.errors import InputError
+from ludic_deepeval.files import decode, load_yaml, read_bytes
+from ludic_deepeval.ledger import load_model
+from ludic_deepeval.sources.markdown import FrontMatter, Story
+from ludic_deepeval.text import Prose
+
+Reader: TypeAlias = Callable[[str, Path], tuple[Graph, Prose]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of branching stories.
+
+    Attributes:
+        name: What people call it.
+        suffixes: Endings by which files of it are found in a folder.
+        holds: Whether a file's text is of this format, given the text and the path.
+        read: Its reader.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    holds: Callable[[str, Path], bool]
+    read: Reader
+
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format("ink (compiled)", (".ink.json",), lambda raw, _: is_compiled_ink(raw), read_compiled_ink),
+    Format("Twine 2 HTML", (".html", ".htm"), lambda raw, _: is_html(raw), read_html),
+    Format("Twison JSON", (".twison.json", ".twison"), lambda raw, _: is_twison(raw), read_twison),
+    Format("Twee 3", (".twee", ".tw"), lambda raw, _: is_twee(raw), read_twee),
+    Format("Yarn", (".yarn",), lambda raw, _: is_yarn(raw), read_yarn),
+    Format("Ren'Py", (".rpy",), lambda raw, _: is_renpy(raw), read_renpy),
+    Format("ink", (".ink",), is_ink, read_ink),
+    Format("ChoiceScript", (".txt",), lambda raw, _: is_choicescript(raw), read_choicescript),
+)
+SUFFIXES: Final = frozenset(suffix for one in FORMATS for suffix in one.suffixes)
+
+
+def is_branching(path: Path) -> bool:
+    """Whether a file's name says that it may be a branching story."""
+    return any(path.name.lower().endswith(suffix) for suffix in SUFFIXES)
+
+
+def read_branches(path: Path) -> tuple[Graph, Story]:
+    """Read a branching story.
+
+    Returns:
+        Its graph, and its prose as a story, whose marks lie in `FILE.ledger.json`. Title, bible, profile and background
+        log stand in `FILE.about.yaml`, if there is one, with the keys of front matter.
+
+    Raises:
+        InputError: It cannot be read, is of no format that is known, or has more passages or ways than anybody writes.
+    """
+    raw = decode(read_bytes(path), path)
+    known = next((one for one in FORMATS if one.holds(raw, path)), None)
+    if known is None:
+        raise InputError(
+            path,
+            "no branching story of a format that is known",
+            allowed=", ".join(one.name for one in FORMATS),
+        )
+    graph, prose = known.read(raw, path)
+    ways = sum(len(passage.ways) for passage in graph.passages.values())
+    for what, number, most in (("passages", len(graph.passages), MAX_PASSAGES), ("ways", ways, MAX_WAYS)):
+        if number > most:
+            raise InputError(path, f"{number:,} {what}", allowed=f"at most {most:,}")
+    if not graph.passages:
+        raise InputError(path, "no passages in this file", allowed=f"a {known.name} story")
+    return graph, Story(path, prose, _about(path))
+
+
+def _about(path: Path) -> FrontMatter:
+    beside = path.with_name(f"{path.name}.about.yaml")
+    if not beside.is_file():
+        return FrontMatter()
+    data = load_yaml(decode(read_bytes(beside), beside), beside)
+    if data is None:
+        return FrontMatter()
+    if not isinstance(data, dict):
+        raise InputError(
+            beside, "is no mapping", allowed="the keys of front matter, such as bible: or background_log:"
+        )
+    return load_model(FrontMatter, data, beside)
