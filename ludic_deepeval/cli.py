@@ -18,6 +18,7 @@ from ludic_deepeval import (
     cli_stress,
     cli_study,
     cli_table,
+    cli_validity,
 )
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
@@ -271,6 +272,7 @@ cli_archive.register(app)
 cli_branches.register(app)
 cli_sensitivity.register(app)
 cli_study.register(app)
+cli_validity.register(app)
 
 
 @bible_app.command("check")

@@ -12,7 +12,7 @@ from ludic_deepeval.genre import DIMENSIONS, Dimension, DimensionName, load_genr
 from ludic_deepeval.policy import Policy
 from ludic_deepeval.prompts import FOLDER, Prompt, load_prompt
 
-_QUESTIONS: Final = re.compile(r"(?s)( {5}- `immediacy`:.*?)(?=\n {2}5\. )")
+_QUESTIONS: Final = re.compile(r"(?s)( {3}- `immediacy`:.*?)(?=\n5\. )")
 
 
 def prompt_for(role: str, policy: Policy | None = None) -> Prompt:
@@ -41,7 +41,7 @@ def _prompt(role: str, built_in: str) -> Prompt:
 def _with_questions(built_in: str, dimensions: tuple[tuple[DimensionName, Dimension], ...]) -> Prompt:
     """The Notary's prompt with other questions and anchors for the four dimensions; what it answers with stays the same."""
     prompt = _prompt("notary", built_in)
-    lines = [f"     - `{name}`: {one.asks} {one.low} is 1; {one.high} is 9." for name, one in dimensions]
+    lines = [f"   - `{name}`: {one.asks} {one.low} is 1; {one.high} is 9." for name, one in dimensions]
     system, found = _QUESTIONS.subn(lambda _: "\n".join(lines), prompt.system)
     assert found == 1, "the Notary's prompt has lost its four questions"  # noqa: S101  # a test holds the file to it
     return replace(prompt, system=system)

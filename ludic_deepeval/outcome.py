@@ -18,6 +18,7 @@ Cause: TypeAlias = Literal[
     "selections",  # a reply's selections cannot be read, or are not valid
     "weights",  # the weight of a key sentence is not known
     "points",  # the points of a selected candidate are not known
+    "data",  # too few values for a statistic, or none that differ
     "model",  # a model gave no usable answer
 ]
 

@@ -29,12 +29,12 @@ def test_a_cosy_notary_asks_the_cosy_questions_and_everything_else_alike() -> No
     genre = load_genre("cosy")
     for name in DIMENSIONS:
         one = genre.dimensions[name]
-        assert f"     - `{name}`: {one.asks} {one.low} is 1; {one.high} is 9." in cosy.system.splitlines()
+        assert f"   - `{name}`: {one.asks} {one.low} is 1; {one.high} is 9." in cosy.system.splitlines()
     for word in ("bounty hunter", "divine curse", "double agent"):
         assert word in plain.system
         assert word not in cosy.system
     # Before the four questions and after them not a letter differs.
-    head, tail = plain.system.split("     - `immediacy`")[0], plain.system.split("\n  5. ")[1]
+    head, tail = plain.system.split("   - `immediacy`")[0], plain.system.split("\n5. ")[1]
     assert cosy.system.startswith(head)
     assert cosy.system.endswith(tail)
 
@@ -59,7 +59,7 @@ def test_a_teams_questions_are_asked(tmp_path: Path) -> None:
     (tmp_path / "ludic.toml").write_text('[profiles]\nharbour = "h.toml"\n', encoding="utf-8")
     policy = find_policy(tmp_path)[0].with_profile("harbour")
     system = prompt_for("notary", policy).system
-    assert "     - `gravity`: How deep is the {water}? a few coins is 1;" in system
+    assert "   - `gravity`: How deep is the {water}? a few coins is 1;" in system
     assert prompt_for("architect", policy) == load_prompt("architect")
 
 
