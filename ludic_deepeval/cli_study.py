@@ -1,5 +1,6 @@
 """The commands `ludic study …`: run, resume, status, amend, report."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -193,6 +194,7 @@ def _teller(*, quiet: bool) -> "Callable[[Line, Progress], None]":
 
         if not quiet:
             say(f"{progress_text(progress)}  {line_text(line)}")
+            sys.stdout.flush()  # a log is read while the study runs
 
     return tell
 
@@ -247,7 +249,7 @@ def _preview(plan: "StudyPlan", *, as_json: bool) -> None:
         )
         return
     cells, seeds = len(plan.design.cells), len(plan.design.seeds)
-    say(f"{cells} cells with {seeds} seeds each: {cells * seeds} trials")
+    say(f"{cells} cells with {seeds} seed{'s' * (seeds != 1)} each: {cells * seeds} trials")
     for name, levels in plan.design.factors.items():
         say(clean(f"{name}: {', '.join(levels)}", limit=600))
     say(clean(f"asked: {', '.join(plan.models)}", limit=600))

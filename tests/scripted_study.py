@@ -104,10 +104,13 @@ def tester(_: str, request: Request) -> dict[str, Any]:
 
 def judge(_: str, request: Request) -> dict[str, Any]:
     known = {one["name"]: one["id"] for one in known_in(request) if "name" in one}
+    ids = {one["id"] for one in known_in(request)}
     labels = []
     for line in emitted_in(request):
         text = line.get("person") or line["thread"]
-        item = known.get(text) or ("hooks:ledger" if text == "the ledger is wanted" else None)
+        item = known.get(text) or (
+            "hooks:ledger" if text == "the ledger is wanted" and "hooks:ledger" in ids else None
+        )
         labels.append({"number": line["number"], "label": "reused" if item else "invented", "item": item})
     return {"labels": labels}
 

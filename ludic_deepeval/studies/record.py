@@ -49,15 +49,17 @@ def line_of(
     consistency = check_consistency(last.ledger, bible)
     measures: dict[str, Any] = dict.fromkeys(MEASURES)
     unscored: list[dict[str, str]] = []
-    if last.unscored is None:
+    # A reading that rests on too little says nothing of the story; one that merely lacks dimensions still gives LPI.
+    unread = last.lock.too_little_grounded
+    if unread is None:
         measures |= {name: number(getattr(card, name)) for name in ("lpi", "rtn", "mv", "ucr", "th", "pcv")}
-    else:
+    if last.unscored is not None:
         unscored.append({"stage": "score", "cause": last.unscored.cause, "reason": last.unscored.reason})
     scored = perf_counter() - started
     if isinstance(session, Unscored):
         unscored.append({"stage": "outline", "cause": session.cause, "reason": session.reason})
     else:
-        measures |= _of_session(session, unscored)
+        measures |= _of_session(session, unscored, unread)
     gated, measured = trial.plan.gated, last.unscored is None
     return _head(key, trial.plan.faction, trial.plan.location, log) | {
         "measures": measures,
@@ -72,7 +74,9 @@ def line_of(
             "rewrites": trial.result.rewrites,
             "converged": trial.result.ended == "accept" if gated and measured else None,
         },
-        "consistency": {
+        "consistency": None
+        if unread is not None
+        else {
             "score": consistency.score,
             "temporal": consistency.temporal,
             "lore": consistency.lore,
@@ -118,9 +122,10 @@ def _head(key: TrialKey, faction: str, location: str, log: int) -> Line:
     }
 
 
-def _of_session(session: Session, unscored: list[dict[str, str]]) -> dict[str, Any]:
+def _of_session(session: Session, unscored: list[dict[str, str]], unread: Unscored | None) -> dict[str, Any]:
+    """E_a and Div_alpha. Labels against a ledger that was not rightly read would measure the Notary, so they give no E_a."""
     found: dict[str, Any] = {}
-    effort, branching = session.effort(), session.diversity()
+    effort, branching = unread or session.effort(), session.diversity()
     if isinstance(effort, Scored):
         one = effort.value
         found |= {

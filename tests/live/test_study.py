@@ -18,6 +18,14 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "ludic_deepeval", "study", *map(str, arguments)]
 
 
+def told(environment: dict[str, str], *arguments: object, code: int = 0) -> str:
+    done = subprocess.run(
+        command(*arguments), env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
 def lines(folder: Path) -> list[bytes]:
     file = folder / "trials.jsonl"
     return file.read_bytes().splitlines(keepends=True) if file.exists() else []
@@ -27,14 +35,18 @@ def test_a_study_that_is_killed_once_and_resumed_is_finished_and_reported(
     local: Standin, tmp_path: Path
 ) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OLLAMA_HOST": local.url}
-    text = (ROOT / "examples" / "local-study.toml").read_text(encoding="utf-8")
-    study, folder = tmp_path / "study.toml", tmp_path / "s"
-    study.write_text(text.replace("seeds = [1, 3]", "seeds = [1]"), encoding="utf-8")
-    (tmp_path / "bible").symlink_to(ROOT / "bible")
-    running = subprocess.Popen(
-        command("run", study, "--out", folder, "--at-once", 1),
-        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    study, folder, said = (
+        ROOT / "examples" / "local-study.toml",
+        tmp_path / "local-study.study",
+        tmp_path / "said",
+    )
+    with said.open("w") as out:
+        running = subprocess.Popen(
+            command("run", study, "--out", folder, "--at-once", 1),
+            env=environment,
+            stdout=out,
+            stderr=subprocess.PIPE,
+        )
     give_up = time.monotonic() + 500
     asked = 0
     while running.poll() is None and time.monotonic() < give_up:
@@ -47,12 +59,11 @@ def test_a_study_that_is_killed_once_and_resumed_is_finished_and_reported(
     running.kill()
     running.communicate()
     (first,) = lines(folder)
-    done = subprocess.run(
-        command("resume", folder, "--json"),
-        env=environment, capture_output=True, text=True, timeout=500, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["kept_now"] == 1
+    assert "[1/2, about " in said.read_text()
+    status = told(environment, "status", folder, code=1)
+    assert "1 of 2 trials are kept" in status
+    resumed = told(environment, "resume", folder, "--at-once", 1)
+    assert "2 of 2 trials are kept" in resumed
     kept = lines(folder)
     assert kept[0] == first
     found = [json.loads(line) for line in kept]
@@ -67,9 +78,7 @@ def test_a_study_that_is_killed_once_and_resumed_is_finished_and_reported(
             one["stage"] in {"generate", "extract", "score"} for one in line["unscored"]
         )
         assert "e_a" in measured or line["unscored"]
-    done = subprocess.run(
-        command("report", folder), env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "L1: not testable" in done.stdout
+    report = told(environment, "report", folder)
+    assert "L1: not testable" in report
+    print(said.read_text(), status, resumed, report, sep="\n")  # noqa: T201  # what docs/studies.md shows; pytest -rP
     assert (folder / "report" / "report.html").is_file()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,31 @@ def test_what_may_pass_is_tried_again_and_what_a_model_would_not_say_is_an_outco
     assert (found.kept, len(found.failed)) == (0, 6)  # the judge timed out: no outcome either
     faults.clear()
     assert go(store, plan, opener=Faulty, at_once=1).kept == 6
+
+
+def test_a_story_that_was_not_rightly_read_has_no_figure_but_how_its_outlines_differ(tmp_path: Path) -> None:
+    store, plan = begun(tmp_path / "s", STUDY)
+
+    class Blind(Script):
+        async def answer(self, request: Request) -> Completion:
+            found = await super().answer(request)
+            if not self.name.endswith("notary"):
+                return found
+            text = '{"schema_version": 1, "protagonist": "Ysolde", "npcs": [], "events": [], "hooks": [], "goals": [], "mysteries": []}'
+            return replace(found, text=text)
+
+    assert go(store, plan, opener=Blind, most=4).kept == 4
+    for line in without_times(store).values():
+        measured = {name for name, value in line["measures"].items() if value is not None}
+        assert measured == {"div_alpha", "div_by_item", "npc_overlap", "hook_overlap", "clusters"}
+        assert {(one["stage"], one["cause"]) for one in line["unscored"]} == {
+            ("score", "extraction"),
+            ("label", "extraction"),
+        }
+        assert line["consistency"] is None
+        assert line["gate"]["passed"] is None
+        assert line["gate"]["rewrites"] == 0  # nobody knows whether it falls short
+        assert len(line["session"]["labels"]) == 3  # kept, and not counted
 
 
 def test_each_model_has_its_own_limit_of_requests_under_way(tmp_path: Path) -> None:
