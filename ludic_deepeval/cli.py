@@ -1,5 +1,6 @@
 """The command `ludic`. Exit codes: 0 holds, 1 something falls short, 2 the input or the call is wrong."""
 
+import itertools
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -108,6 +109,10 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         str | None,
         typer.Option(metavar="REF", help="What --changed compares with; by default the main branch."),
     ] = None,
+    bible: Annotated[
+        str | None,
+        typer.Option(metavar="BIBLE[@vN]", help="Also hold the prose against this version of a Story Bible."),
+    ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     if not paths and not changed:
@@ -126,6 +131,7 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
             reports=reports or (),
             changed=changed,
             base=base,
+            bible=bible,
         )
     )
 
@@ -280,11 +286,18 @@ def bible_check(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Story Bible's folder.")],
     as_json: AsJson = False,
 ) -> None:
-    """Check a Story Bible: every field, every name and every reference."""
-    from ludic_deepeval.bible import KINDS, load_bible
+    """Check a Story Bible: every field, every name and every reference, and that no version drops a node unsaid."""
+    from ludic_deepeval.bible import KINDS, dropped, versions_of
 
-    bible = load_bible(folder)
+    versions = versions_of(folder)
+    bible = versions[-1]
     counts = {kind: len(getattr(bible, kind)) for kind in KINDS}
+    retired = [node.id for _, _, node in bible.nodes() if node.retired]
+    gone = {
+        newer.version: lost
+        for older, newer in itertools.pairwise(versions)
+        if (lost := dropped(older, newer))
+    }
     if as_json:
         print_json(
             {
@@ -293,13 +306,20 @@ def bible_check(
                 "name": bible.name,
                 "bible_version": bible.version,
                 "nodes": counts,
+                "versions": [one.version for one in versions],
+                "retired": retired,
+                "dropped": {version: list(lost) for version, lost in gone.items()},
             }
         )
     else:
         say(
             f"{folder}: {bible.name} {bible.version}: "
             + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+            + (f"; {len(retired)} retired" if retired else "")
         )
+        for version, lost in gone.items():
+            say(f"  {version} drops {', '.join(lost)}; keep what is no more, as retired")
+    raise typer.Exit(1 if gone else 0)
 
 
 def main() -> None:

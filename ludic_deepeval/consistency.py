@@ -380,8 +380,8 @@ def _lore(story: list[Event], bible: "Bible") -> Iterator[Fault]:
         place = bible.location(event.location)
         for practice in event.practices:
             for rule in bible.rules:
-                if not _forbids(rule, practice.practice) or (rule.openly and not practice.openly):
-                    continue
+                if rule.retired or not _forbids(rule, practice.practice) or rule.openly > practice.openly:
+                    continue  # a law that was repealed forbids nothing
                 everywhere = not rule.places and rule.allegiance is None
                 there = place is not None and (
                     place.id in rule.places

@@ -20,6 +20,8 @@ Cause: TypeAlias = Literal[
     "points",  # the points of a selected candidate are not known
     "data",  # too few values for a statistic, or none that differ
     "model",  # a model gave no usable answer
+    "context",  # nothing was retrieved, or nobody looked
+    "claims",  # the prose says nothing about the world that could be held against a bible
 ]
 
 

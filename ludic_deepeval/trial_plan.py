@@ -61,7 +61,9 @@ def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
 
 
 def _drawn(bible: Bible, seed: int, kind: str) -> Node:
-    nodes: list[Node] = sorted(getattr(bible, kind), key=lambda node: node.id)
+    nodes: list[Node] = sorted(
+        (node for node in getattr(bible, kind) if node.retired is None), key=lambda node: node.id
+    )
     if not nodes:
         raise InputError(
             f"bible {bible.id}", f"it has no {kind}", allowed="a bible with factions and locations"
@@ -154,6 +156,7 @@ def world_text(bible: Bible) -> str:
         "factions": "Factions",
         "locations": "Places",
         "deities": "Gods",
+        "people": "People",
         "history": "History",
         "rules": "Laws",
     }
@@ -164,7 +167,8 @@ def world_text(bible: Bible) -> str:
             lines.append(f"{titles[kind]}:")
             last = kind
         also = f" (also {', '.join(node.aliases)})" if node.aliases and kind != "rules" else ""
-        lines.append(f"- {node.name}{also}: {node.text}")
+        text = f"no more since {node.retired.version}: {node.retired.text}" if node.retired else node.text
+        lines.append(f"- {node.name}{also}: {text}")
     return "\n".join(lines)
 
 

@@ -41,11 +41,14 @@ def report(
     from worth_deepeval.diagnosis.markdown import markdown, terminal
     from worth_deepeval.diagnostics import contrast_all, diagnose
     from worth_deepeval.episode import load_sheet
+    from worth_deepeval.report import draft_note
     from worth_deepeval.runs import load_runs
 
     sheet = load_sheet(episode)
     loaded = load_runs(runs, sheet)
     found, contrasts = diagnose(sheet, loaded), contrast_all(sheet, loaded)
+    for line in draft_note(sheet):
+        note(line)
     if as_markdown:
         write_atomic(as_markdown, markdown(sheet, found, contrasts))
         note(f"written: {clean(str(as_markdown), limit=400)}")
@@ -76,6 +79,7 @@ def report(
             {
                 "version": 1,
                 "episode": sheet.episode.id,
+                "key": sheet.key.status,
                 "conditions": [asdict(one) for one in found],
                 "contrasts": [asdict(one) for one in contrasts],
             }

@@ -46,6 +46,7 @@ class Passage:
         start: Where its prose begins in the story's body, in characters.
         end: Where it ends.
         returns: Whether it goes back to where it was called from, such as an ink tunnel.
+        title: What to call it on a path where its id says little: the words of the choice that leads to it.
         aside: Whether it holds no story: a script, a stylesheet, a function, a list of variables.
     """
 
@@ -58,6 +59,7 @@ class Passage:
     end: int = 0
     returns: bool = False
     aside: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ludic_deepeval.branches.body import BodyBuilder
-from ludic_deepeval.branches.graph import Graph, Kind, Passage, Way, on_circles
+from ludic_deepeval.branches.graph import Graph, Kind, Passage, Way, on_circles, ways_of
 from ludic_deepeval.branches.ink_steps import Edge, Point, Steps
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.sources.in_json import load, locate
@@ -137,6 +137,10 @@ def _graph(steps: Steps, raw: str, path: Path) -> tuple[Graph, Prose]:
         path, "ink (compiled)", passages, "(start)", must_end=True, notes=tuple(dict.fromkeys(steps.notes))
     )
     # Choices that can be taken once run out only where the story comes back to them.
+    labels = {way.target: way.label for _, way in ways_of(graph) if way.kind == "choice" and way.label}
+    for name, label in labels.items():
+        if name in passages:
+            passages[name] = replace(passages[name], title=f"“{label}”")
     for name in spent & on_circles(graph):
         passages[name] = replace(passages[name], stops=not passages[name].aside)
     return graph, builder.prose(path)

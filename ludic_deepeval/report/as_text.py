@@ -145,6 +145,8 @@ def summary_text(result: CheckResult) -> str:
         story.holds and any(f.severity == "warning" and f.code in _THIN for f in story.findings)
         for story in result.stories
     )
+    if broken := sum(story.breaks_lore for story in result.stories):
+        parts.append(f"{broken} against the Story Bible")
     if thin:
         parts.append(
             f'{thin} below the gate, which is a warning (fail-on = ["gate"] in ludic.toml makes it an error)'

@@ -53,11 +53,57 @@ def test_ludic_check_loads_no_harness(options: list[str]) -> None:
     assert loaded(code) == set()
 
 
+def test_ludic_check_against_a_bible_loads_no_harness() -> None:
+    code = (
+        f"sys.argv = ['ludic', 'check', {str(STORY)!r}, '--bible', {str(ROOT / 'bible/ember-road@v2')!r}]\n"
+        "import io, contextlib\nfrom ludic_deepeval.cli import main\n"
+        "try:\n    with contextlib.redirect_stdout(io.StringIO()):\n        main()\n"
+        "except SystemExit as end:\n    assert not end.code"
+    )
+    assert loaded(code) == set()
+
+
+PURE = (
+    "lexicon",
+    "setting",
+    "contradiction",
+    "statements",
+    "retrieval",
+    "triad",
+    "lexical",
+    "judge",
+    "lore",
+    "edits",
+    "lore_study",
+)
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_the_pure_half_of_trulens_feedback_loads_no_harness(module: str) -> None:
+    assert loaded(f"import trulens_feedback.{module}") == set()
+
+
+def test_only_commands_import_trulens_feedback_and_inside_themselves() -> None:
+    """`ludic check --bible` is in terminal.py; what shows recorded runs is in cli files of its own."""
+    importers = {
+        path.name: line
+        for package in ("ludic_deepeval", "worth_deepeval")
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.strip().startswith(("import trulens_feedback", "from trulens_feedback"))
+    }
+    assert all(line.startswith(" ") for line in importers.values())
+    assert all(name == "terminal.py" or name.startswith("cli_") for name in importers)
+    assert "terminal.py" in importers
+
+
 def test_the_pytest_plugin_loads_no_harness() -> None:
     assert loaded("import ludic_deepeval.pytest_plugin") == set()
 
 
-@pytest.mark.parametrize("module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai"])
+@pytest.mark.parametrize(
+    "module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai", "embeddings"]
+)
 def test_models_load_no_client_before_one_is_opened(module: str) -> None:
     assert loaded(f"import ludic_deepeval.llm.{module}, ludic_deepeval.prompts") == set()
 
@@ -83,6 +129,7 @@ def test_only_the_adapters_import_a_harness() -> None:
         "ludic_deepeval/llm/deepeval.py",
         "worth_deepeval/metrics.py",
         "worth_deepeval/inspect_task.py",
+        "trulens_feedback/assertions.py",
     }
     importers = {
         path.relative_to(ROOT).as_posix()

@@ -13,7 +13,7 @@ from worth_deepeval.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "worth-episodes.md"
-PAGES = (PAGE, ROOT / "test_cases" / "episodes" / "paper" / "README.md")
+PAGES = (PAGE, ROOT / "test_cases" / "paper-sheets" / "README.md")
 
 
 def blocks() -> list[tuple[str, str]]:
@@ -28,7 +28,9 @@ def blocks() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "test_cases" / "episodes", tmp_path / "test_cases" / "episodes")
+    for part in ("episodes", "paper-sheets"):
+        shutil.copytree(ROOT / "test_cases" / part, tmp_path / "test_cases" / part)
+    shutil.copy(ROOT / "test_cases" / "control.yaml", tmp_path / "test_cases")
     story = re.search(r"```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert story
     (tmp_path / "bridge.txt").write_text(story.group(1), encoding="utf-8")

@@ -17,7 +17,7 @@ from worth_deepeval.runs import make_run
 from worth_deepeval.scoring import score
 from worth_deepeval.validate import validate
 
-PAPER = Path(__file__).parents[2] / "test_cases" / "episodes" / "paper"
+PAPER = Path(__file__).parents[2] / "test_cases" / "paper-sheets"
 ORACLES = Path(__file__).parents[3] / "shared" / "oracles" / "paper_oracles.json"
 JIA, HUANG, FATHER = "R04", "R05", "R06"
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from itertools import permutations
 from math import atanh, sqrt, tanh
 from pathlib import Path
@@ -315,3 +316,38 @@ def test_runs_become_a_frame_with_missing_values_where_nothing_was_scored(sheet:
     assert pd.isna(frame["total"][1])
     assert (frame["confidence"][0], frame["unscored_reason"][0]) == (70, "")
     assert "S00S" in frame["unscored_reason"][1]
+
+
+def test_under_a_draft_key_every_form_says_so(folder: Path, sheet: Sheet, tmp_path: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    body = json.dumps({"clue_sentence_ids": ["S002"], "selected_role_ids": ["R01"]})
+    runs.write_text(
+        "".join(
+            json.dumps({"model": "m", "repetition": n, "condition": "full-story", "text": body}) + "\n"
+            for n in (1, 2)
+        ),
+        encoding="utf-8",
+    )
+    said = "nobody has confirmed it"
+    for status, told in (("final", False), ("draft", True)):
+        path = folder / "episode.yaml"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r"(?m)^(\s*status:).*$", rf"\1 {status}", text), encoding="utf-8")
+        done = CliRunner().invoke(
+            app,
+            [
+                "report",
+                str(folder),
+                str(runs),
+                "--markdown",
+                str(tmp_path / "a.md"),
+                "--html",
+                str(tmp_path / "a.html"),
+                "--json",
+            ],
+        )
+        assert done.exit_code == 0
+        assert f'"key": "{status}"' in done.output
+        assert (said in done.stderr) is told
+        for name in ("a.md", "a.html"):
+            assert (said in (tmp_path / name).read_text(encoding="utf-8")) is told

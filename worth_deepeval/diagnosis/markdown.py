@@ -9,6 +9,7 @@ from worth_deepeval.diagnosis.tables import contrast_tables, contrast_title, tab
 from worth_deepeval.diagnosis.tables_runs import common, number
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
+from worth_deepeval.report import draft_note
 
 _ESCAPED = str.maketrans({one: f"\\{one}" for one in "\\`*_[]<>|#!~"})
 CUED = "The ids of the key sentences were shown: figures about sentences check that, and are no result."
@@ -60,6 +61,8 @@ def markdown(sheet: Sheet, found: Sequence[Diagnosis], contrasts: Sequence[Contr
     lines.append(
         "Rates are given as count/of (rate, 95 % Wilson interval). Runs of one model are alike: tests shuffle within it."
     )
+    for note in draft_note(sheet):
+        lines += ["", f"**{md(note[:1].upper() + note[1:], 400)}.**"]
     for one in found:
         lines += ["", f"## {md(one.condition)}: {one.scored} of {one.runs} runs scored"]
         lines += ["", CUED] if one.cued else []

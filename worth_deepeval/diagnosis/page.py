@@ -19,6 +19,7 @@ from worth_deepeval.diagnosis.tables import contrast_tables, contrast_title, tab
 from worth_deepeval.diagnosis.tables_runs import WHY
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
+from worth_deepeval.report import draft_note
 
 _ROW, _LABEL, _WIDE = 22, 190, 640
 _LONG = frozenset({WHY, "Text", "Remark", "What", "Why", "Who"})
@@ -32,6 +33,10 @@ def page(sheet: Sheet, found: Sequence[Diagnosis], contrasts: Sequence[Contrast]
         (
             '<p class="quiet">Rates are count/of (rate, 95&nbsp;% Wilson interval). Runs of one model are alike: tests shuffle'
             " within it. This page shows the key: do not put it where a model may be trained on it.</p>"
+        ),
+        *(
+            f'<p class="quiet"><strong>{_text(note[:1].upper() + note[1:])}.</strong></p>'
+            for note in draft_note(sheet)
         ),
     ]
     for one in found:
