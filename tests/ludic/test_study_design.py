@@ -190,3 +190,12 @@ def test_the_papers_study_2_has_its_cells_and_its_ladder_without_the_control() -
     assert design.ladder is not None
     assert (design.ladder.levels, design.ladder.controls) == (("4B", "8B", "14B", "Opus"), ("Llama",))
     assert [one.id for one in design.hypotheses][:4] == ["H1a", "H1b", "H1c", "H2"]
+
+
+def test_the_study_that_the_documentation_shows_can_be_planned() -> None:
+    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    block = text.partition("```toml\n")[2].partition("```")[0]
+    plan = plan_of(block)
+    assert (len(plan.trials), plan.design.hypotheses[0].id) == (160, "H1a")
+    with pytest.raises(InputError, match=r"line 28: factors.generator.14B.architect: found 'qwen3'"):
+        read_design(block.replace('architect = "ollama:qwen3:14b"', 'architect = "qwen3"'), "gate.toml")
