@@ -12,6 +12,7 @@ from benchmarks import (
     bench_runs,
     bench_score,
     bench_studies,
+    bench_trulens,
     bench_worth,
 )
 
@@ -33,6 +34,7 @@ def main() -> int:
         bench_report,
         bench_studies,
         bench_branches,
+        bench_trulens,
         bench_runs,
     ):
         for row in bench.run(smoke=smoke):

@@ -19,6 +19,7 @@ from ludic_deepeval import (
     cli_stress,
     cli_study,
     cli_table,
+    cli_trulens,
     cli_validity,
 )
 from ludic_deepeval.cli_extract import extract
@@ -279,6 +280,7 @@ cli_branches.register(app)
 cli_sensitivity.register(app)
 cli_study.register(app)
 cli_validity.register(app)
+cli_trulens.register(app)
 
 
 @bible_app.command("check")

@@ -172,11 +172,20 @@ def world_text(bible: Bible) -> str:
     return "\n".join(lines)
 
 
-def draft_request(plan: Plan, setting: Setting, draft: str | None) -> tuple[Request, Prompt]:
-    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole."""
+def draft_request(
+    plan: Plan, setting: Setting, draft: str | None, *, world: str | None = None
+) -> tuple[Request, Prompt]:
+    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole.
+
+    Args:
+        plan: What was set.
+        setting: Its bible and how the models are asked.
+        draft: What is to be rewritten.
+        world: What is told of the setting; None tells what the plan says.
+    """
     bible = setting.bible
     names = {
-        "world": shown_world(plan, bible),
+        "world": shown_world(plan, bible) if world is None else world,
         "faction": node_of(bible, plan.faction).name,
         "location": node_of(bible, plan.location).name,
     }

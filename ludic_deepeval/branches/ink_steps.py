@@ -320,11 +320,16 @@ class Steps:
         """The text of a choice: what stands before it between `str` and `/str`, and the words that it shares with its body."""
         content = self._containers[point.container].content
         words: list[str] = []
+        inside = False  # going backwards
         for index in range(point.at - 1, max(-1, point.at - 60), -1):
             item = content[index]
-            if isinstance(item, dict) and "*" in item:
+            if item == "ev" or (isinstance(item, dict) and "*" in item):
                 break
-            if isinstance(item, str) and item.startswith("^"):
+            if item in ("/str", "str"):
+                inside = item == "/str"
+            elif not inside:
+                continue
+            elif isinstance(item, str) and item.startswith("^"):
                 words.append(item[1:])
             elif isinstance(item, dict) and str(item.get("->", "")).rpartition(".")[2] == "s":
                 shared = self._resolve(point.container, item["->"])

@@ -108,6 +108,13 @@ def test_models_load_no_client_before_one_is_opened(module: str) -> None:
     assert loaded(f"import ludic_deepeval.llm.{module}, ludic_deepeval.prompts") == set()
 
 
+@pytest.mark.parametrize(
+    "module", ["board", "figures", "gather", "notes", "recorded", "studies", "triad_figures"]
+)
+def test_what_is_recorded_is_read_and_measured_without_trulens(module: str) -> None:
+    assert not loaded(f"import trulens_feedback.{module}") & {"trulens", "deepeval", "numpy", "pandas"}
+
+
 def test_every_public_name_exists_and_unknown_ones_do_not() -> None:
     import ludic_deepeval
 
@@ -127,6 +134,12 @@ def test_only_the_adapters_import_a_harness() -> None:
         "ludic_deepeval/rubric_metrics.py",
         "ludic_deepeval/pytest_plugin.py",
         "ludic_deepeval/llm/deepeval.py",
+        "trulens_feedback/app.py",
+        "trulens_feedback/database.py",
+        "trulens_feedback/metrics.py",
+        "trulens_feedback/page.py",
+        "trulens_feedback/reading.py",
+        "trulens_feedback/replay.py",
         "worth_deepeval/metrics.py",
         "worth_deepeval/inspect_task.py",
         "trulens_feedback/assertions.py",

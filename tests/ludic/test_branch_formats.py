@@ -135,7 +135,7 @@ COMPILED = json.dumps(
             {
                 "mill": [
                     [
-                        "ev", "str", "^Up", "/str", "/ev", {"*": ".^.c-0", "flg": 4},
+                        "^A road forks. ", "\n", "ev", "str", "^Up", "/str", "/ev", {"*": ".^.c-0", "flg": 4},
                         "ev", "str", "^Out", "/str", {"VAR?": "door"}, "/ev", {"*": ".^.c-1", "flg": 5},
                         {
                             "c-0": ["^ ", {"->": "loft"}, "\n", {"#f": 5}],
