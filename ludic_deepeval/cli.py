@@ -11,6 +11,7 @@ from ludic_deepeval import (
     cli_branches,
     cli_crosscheck,
     cli_generate,
+    cli_lsp,
     cli_marks,
     cli_profile,
     cli_quests,
@@ -267,6 +268,7 @@ cli_profile.register(app)
 cli_quests.register(app)
 cli_archive.register(app)
 cli_branches.register(app)
+cli_lsp.register(app)
 
 
 @bible_app.command("check")

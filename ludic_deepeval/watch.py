@@ -41,10 +41,12 @@ class Moved:
     Attributes:
         lost: (list, item id, quote) of each quote that is no longer there.
         unread: The lines of paragraphs that nobody has read.
+        spans: Where those are in the body, half-open.
     """
 
     lost: tuple[tuple[str, str, str], ...]
     unread: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +206,18 @@ def watch(
             tell(looks)
 
 
-def judge_moved(path: Path, checker: Checker) -> tuple[StoryResult | InputError, Moved | None]:
+def judge_moved(
+    path: Path, checker: Checker, story: Story | None = None
+) -> tuple[StoryResult | InputError, Moved | None]:
     """Judge a story; if its prose was edited, by its marks as `ludic relock` would move them. Writes nothing.
 
     Lost items do not count, and new paragraphs are left aside. A story with paragraphs that were unread before stays
     without a verdict.
+
+    Args:
+        path: Its file.
+        checker: What judges it.
+        story: What to judge in place of what the file holds, such as what an editor has not saved.
     """
     moved: list[Moved] = []
 
@@ -218,11 +227,12 @@ def judge_moved(path: Path, checker: Checker) -> tuple[StoryResult | InputError,
         except InputError:
             return None
         lines = tuple(story.prose.place(part.start).line for part in done.lock.unread)
-        moved.append(Moved(done.lost, lines))
+        moved.append(Moved(done.lost, lines, tuple((part.start, part.end) for part in done.lock.unread)))
         return done.lock if lock.unread else accept(done.lock)
 
     try:
-        return checker.check(path, move_marks=move_marks), next(iter(moved), None)
+        result = checker.check_story(story or read_story(path), move_marks=move_marks)
+        return result, next(iter(moved), None)
     except InputError as error:
         return error, None
 
