@@ -57,6 +57,7 @@ class Action:
         change: What it does; None where that is not possible.
         why_not: Why not.
         note: The finding that it is about.
+        command: What the server does itself, where it is no change of a text (see `keeping`).
     """
 
     title: str
@@ -64,6 +65,7 @@ class Action:
     change: Change | None = None
     why_not: str = ""
     note: Note | None = None
+    command: str = ""
 
 
 def actions(look: Look, chosen: Range, read_sheet: ReadSheet) -> tuple[Action, ...]:

@@ -14,22 +14,21 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from lsprotocol import types  # noqa: TID251  # this module is the adapter
+from pygls.exceptions import JsonRpcException  # noqa: TID251  # the adapter
 from pygls.lsp.server import LanguageServer  # noqa: TID251  # the adapter
 from pygls.protocol import LanguageServerProtocol  # noqa: TID251  # the adapter
 from pygls.protocol.language_server import lsp_method  # noqa: TID251  # the adapter
 from pygls.uris import from_fs_path, to_fs_path  # noqa: TID251  # the adapter
 
 from ludic_deepeval.codes import CODES
-from ludic_deepeval.editor import changes, hovering, places
+from ludic_deepeval.editor import changes, hovering, keeping, places
 from ludic_deepeval.editor.looking import Look, Note, is_watched, look
-from ludic_deepeval.errors import clean
+from ludic_deepeval.editor.stdio import Bounded
+from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.files import MAX_YAML_BYTES, decode, read_bytes
 from ludic_deepeval.terminal import note
 
 DELAY: Final = 0.3  # seconds without a change before a text is judged
-MAX_MESSAGE: Final = 32 * 1024 * 1024
-_MAX_HEADER: Final = 8 * 1024
-_CHUNK: Final = 64 * 1024
 _WHY_NOT: Final = "ludic.whyNot"
 
 _SEVERITY: Final = {
@@ -61,6 +60,15 @@ class _Utf16(LanguageServerProtocol):
         if params.capabilities.general is not None:
             params.capabilities.general.position_encodings = None
         return (yield from super().lsp_initialize(params))
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Read a message; one that asks something and cannot be read is answered, or its sender would wait for ever."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=types.ResponseError(error.code, error.message))
+            raise
 
 
 class Server(LanguageServer):
@@ -152,12 +160,14 @@ class Server(LanguageServer):
         action = document.code_action if document else None
         return bool(action and action.disabled_support)
 
-    def offered(self, found: changes.Action) -> types.CodeAction:
+    def offered(self, found: changes.Action, uri: str) -> types.CodeAction:
         """An action as an editor is offered it; what cannot be done says why when it is chosen."""
         offered = types.CodeAction(found.title, kind=_KIND[found.kind])
         if found.note is not None:
             offered.diagnostics = [diagnostic(found.note)]
-        if found.change is not None:
+        if found.command:
+            offered.command = types.Command(found.title, found.command, arguments=[uri])
+        elif found.change is not None:
             offered.edit = self._edit(found.change)
         elif self._says_why_not:
             offered.disabled = types.CodeActionDisabled(found.why_not)
@@ -278,16 +288,36 @@ def _questions(server: Server) -> None:
         if found is None:
             return []
         chosen = places.Range(_position(params.range.start), _position(params.range.end))
-        made = await asyncio.to_thread(changes.actions, found, chosen, server.sheet)
+        made = keeping.keepers(found, chosen)
+        made += await asyncio.to_thread(changes.actions, found, chosen, server.sheet)
         only = params.context.only
         wanted = [
             one for one in made if only is None or any(_is_of(_KIND[one.kind].value, kind) for kind in only)
         ]
-        return list(map(server.offered, wanted))
+        return [server.offered(one, params.text_document.uri) for one in wanted]
 
     @server.command(_WHY_NOT)
     def why_not(reason: str) -> None:
         server.window_show_message(types.ShowMessageParams(types.MessageType.Info, clean(reason, limit=800)))
+
+    for command in keeping.TITLES:
+        _keeper(server, command)
+
+
+def _keeper(server: Server, command: str) -> None:
+    @server.command(command)
+    async def keep(uri: str) -> None:
+        """Write the lockfile of an open story, and say what came of it."""
+        opened, path = server.opened.get(uri), path_of(uri)
+        if opened is None or path is None:
+            return
+        kind = types.MessageType.Info
+        try:
+            said = await asyncio.to_thread(keeping.keep, command, path, opened.text)
+        except InputError as error:
+            kind, said = types.MessageType.Error, str(error)
+        server.window_show_message(types.ShowMessageParams(kind, f"ludic: {said}"))
+        server.again()
 
 
 def _kind_of_text(can: types.ClientCapabilities) -> types.MarkupKind:
@@ -331,30 +361,6 @@ def _life(server: Server) -> None:
 
 
 # Standard input and output
-
-
-class Bounded:
-    """A stream of messages none of which is longer than memory allows for.
-
-    Args:
-        stream: Where they come from.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readline(self) -> bytes:
-        """A line of a header; of one that is too long, a part."""
-        return self._stream.readline(_MAX_HEADER)
-
-    def read(self, size: int) -> bytes:
-        """A body; one that is too long is passed over, and what comes back is no message."""
-        if size <= MAX_MESSAGE:
-            return self._stream.read(size)
-        left = size
-        while left and (part := self._stream.read(min(left, _CHUNK))):
-            left -= len(part)
-        return b"" if left else b"too long"
 
 
 def serve(version: str) -> int:
