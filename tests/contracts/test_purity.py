@@ -18,6 +18,8 @@ HEAVY = (
     "numpy",
     "rich",
     "rjieba",
+    "pygls",
+    "lsprotocol",
 )
 STORY = ROOT / "ludic_deepeval" / "demo" / "2-open.md"
 
