@@ -17,7 +17,7 @@ from ludic_deepeval.difference import Difference, difference
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.lockfile import Lockfile
-from ludic_deepeval.reanchor import accept, relock
+from ludic_deepeval.reanchor import accept, effort, relock
 from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import Story, find_stories, read_story
 from ludic_deepeval.sources.naming import split_path
@@ -207,7 +207,7 @@ def watch(
 
 
 def judge_moved(
-    path: Path, checker: Checker, story: Story | None = None
+    path: Path, checker: Checker, story: Story | None = None, *, most: int | None = None
 ) -> tuple[StoryResult | InputError, Moved | None]:
     """Judge a story; if its prose was edited, by its marks as `ludic relock` would move them. Writes nothing.
 
@@ -218,10 +218,13 @@ def judge_moved(
         path: Its file.
         checker: What judges it.
         story: What to judge in place of what the file holds, such as what an editor has not saved.
+        most: Move no marks where that takes more `effort`; the story is then without a verdict.
     """
     moved: list[Moved] = []
 
     def move_marks(lock: Lockfile, story: Story) -> Lockfile | None:
+        if most is not None and effort(lock, story.prose) > most:
+            return None
         try:
             done = relock(lock, story.prose, story.lockfile)
         except InputError:

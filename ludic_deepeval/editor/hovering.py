@@ -110,9 +110,14 @@ def _of_note(note: Note, *, briefly: bool) -> Iterator[Part]:
     told = EXPLANATIONS.get(note.code) if note.code in CODES else None
     if told is not None:
         if not briefly:
-            yield Part("text", f"Why it matters: {told.why}")
-        yield Part("text", f"To mend it: {told.mend}")
+            yield Part("text", f"Why it matters: {_plain(told.why)}")
+        yield Part("text", f"To mend it: {_plain(told.mend)}")
         yield Part("aside", f"ludic explain {note.code}")
+
+
+def _plain(text: str) -> str:
+    """Words of our own without the marks by which a page shows code."""
+    return text.replace("`", "")
 
 
 # The story as a whole

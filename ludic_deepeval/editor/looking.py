@@ -26,6 +26,7 @@ from ludic_deepeval.watch import Moved, judge_moved
 Weight: TypeAlias = Literal["error", "warning", "information", "hint"]
 
 MAX_TEXT: Final = 200_000  # characters; a novel has more, and is no backstory
+MAX_EFFORT: Final = 1_000_000  # to move marks along: about a second, where a whole novelette was replaced
 MAX_NOTES: Final = 200
 UNUSABLE: Final = "unusable"  # what cannot be judged at all; no code of a finding
 _LINE: Final = re.compile(r"line (\d{1,9})")
@@ -123,7 +124,7 @@ def _story(path: Path, raw: str) -> Look:
     story = story_of(raw, path)
     if not story.prose.body:
         return Look(path, raw, (), story)  # it is only being begun
-    result, moved = judge_moved(path, Checker(), story)
+    result, moved = judge_moved(path, Checker(), story, most=MAX_EFFORT)
     if isinstance(result, InputError):
         return Look(path, raw, (_of_error(result, path, raw),), story)
     result = _with_baseline(result)

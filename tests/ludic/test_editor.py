@@ -207,6 +207,23 @@ def test_a_long_text_is_not_judged_while_somebody_types(tmp_path: Path) -> None:
     assert "at most 200,000 while you type; run: ludic check" in found.message
 
 
+def test_marks_are_not_moved_through_a_text_that_was_replaced_as_a_whole(
+    tmp_path: Path, ludic: Ludic
+) -> None:
+    """Aligning two long texts takes time that grows with the square of their length."""
+    path = tmp_path / "tale.md"
+    path.write_text("Somebody paid the ringer. " + "ding " * 2000, encoding="utf-8")
+    quote = "{quote: Somebody paid the ringer}"
+    sheet = f"sheet: 1\nprotagonist: Ysolde\nmysteries: [{quote}]\n"
+    (tmp_path / "tale.marks.yaml").write_text(sheet, encoding="utf-8")
+    assert ludic("lock", path).code == 0
+    found = look(path, "Nobody paid the ringer. " + "ding " * 2000)
+    assert [(note.code, note.weight) for note in found.notes] == [("stale", "warning")]
+    assert found.moved is None
+    short = look(path, "Somebody paid the ringer. " + "ding " * 400)
+    assert short.moved is not None
+
+
 # Hovers
 
 
