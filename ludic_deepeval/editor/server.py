@@ -85,7 +85,9 @@ class Server(LanguageServer):
         self.opened: dict[str, Opened] = {}
         self.asked_to_stop = False
         self._delay = delay
-        self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._telling: set[asyncio.Task[None]] = set()
+        self._round = 0  # goes up whenever files that verdicts rest on may have changed
         self._looks: dict[str, tuple[Opened, Look]] = {}
         self._turn = asyncio.Lock()
 
@@ -97,53 +99,61 @@ class Server(LanguageServer):
     # Looking
 
     async def look_at(self, uri: str) -> Look | None:
-        """The look at a document as it is now; None for one that is not open or no file. One at a time."""
+        """The look at a document as it is now; None for one that is not open, or no file."""
+        return (await self._look_at(uri))[1]
+
+    async def _look_at(self, uri: str) -> tuple[Opened | None, Look | None]:
+        """What was looked at, and the look. One at a time: who had to wait finds what the one before has found."""
         async with self._turn:
             opened, path = self.opened.get(uri), path_of(uri)
             if opened is None or path is None:
-                return None
+                return None, None
             known = self._looks.get(uri)
             if known is None or known[0] != opened:
-                known = opened, await asyncio.to_thread(look, path, opened.text)
-                if self.opened.get(uri) == opened:
+                round_, known = self._round, (opened, await asyncio.to_thread(look, path, opened.text))
+                if self._round == round_ and uri in self.opened:
                     self._looks[uri] = known
-            return known[1]
+            return known
 
     def soon(self, uri: str, delay: float | None = None) -> None:
         """Judge a document once it has not changed for a while."""
         if waiting := self._waiting.pop(uri, None):
             waiting.cancel()
         wait = self._delay if delay is None else delay
-        self._waiting[uri] = asyncio.ensure_future(self._tell(uri, wait))
+        self._waiting[uri] = asyncio.get_running_loop().call_later(wait, self._begin, uri)
 
     def again(self) -> None:
         """Judge everything that is open anew: a file that verdicts rest on may have changed."""
+        self._round += 1
         self._looks.clear()
         for uri in self.opened:
             self.soon(uri, 0)
 
     def forget(self, uri: str) -> None:
         """A document was closed: nothing more is told of it."""
-        for known in (self.opened, self._looks):
-            known.pop(uri, None)
+        self.opened.pop(uri, None)
+        self._looks.pop(uri, None)
         if waiting := self._waiting.pop(uri, None):
             waiting.cancel()
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
-    async def _tell(self, uri: str, delay: float) -> None:
-        await asyncio.sleep(delay)
-        opened, path = self.opened.get(uri), path_of(uri)
-        if opened is None or path is None or not is_watched(path):
-            return
+    def _begin(self, uri: str) -> None:
+        self._waiting.pop(uri, None)
+        path = path_of(uri)
+        if path is not None and is_watched(path):
+            task = asyncio.ensure_future(self._tell(uri))
+            self._telling.add(task)  # a task that nothing refers to may be collected
+            task.add_done_callback(self._telling.discard)
+
+    async def _tell(self, uri: str) -> None:
         try:
-            found = await self.look_at(uri)
+            opened, found = await self._look_at(uri)
         except Exception as error:  # noqa: BLE001  # nobody waits for this task: said here, or never
             self.report_server_error(error, type(error))
             return
-        if found is not None and self.opened.get(uri) == opened:
-            self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(uri, list(map(diagnostic, found.notes)), opened.version)
-            )
+        if opened is not None and found is not None and self.opened.get(uri) == opened:
+            notes = list(map(diagnostic, found.notes))
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, notes, opened.version))
 
     def sheet(self, path: Path) -> str | None:
         """A mark sheet as the editor has it, or else as it is saved."""
