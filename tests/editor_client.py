@@ -15,6 +15,7 @@ from typing import Any, Self
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60  # seconds; only a server that hangs is waited for so long
 CAPABILITIES: dict[str, Any] = {
+    "general": {"positionEncodings": ["utf-8", "utf-32", "utf-16"]},
     "textDocument": {
         "codeAction": {
             "disabledSupport": True,

@@ -1,6 +1,6 @@
 """The language server behind `ludic lsp`: pygls on one side, `looking`, `hovering` and `changes` on the other.
 
-The only place that imports pygls. Documents are sent whole at each change, since pygls counts other line ends than the
+With `wire` the only place that imports pygls. Documents are sent whole at each change, since pygls counts other line ends than the
 protocol does, and positions are always UTF-16 units, which every client has to know.
 """
 
@@ -9,7 +9,6 @@ import logging
 import os
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -18,37 +17,28 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251  # the adapter
 from pygls.lsp.server import LanguageServer  # noqa: TID251  # the adapter
 from pygls.protocol import LanguageServerProtocol  # noqa: TID251  # the adapter
 from pygls.protocol.language_server import lsp_method  # noqa: TID251  # the adapter
-from pygls.uris import from_fs_path, to_fs_path  # noqa: TID251  # the adapter
 
-from ludic_deepeval.codes import CODES
 from ludic_deepeval.editor import changes, hovering, keeping, places
-from ludic_deepeval.editor.looking import Look, Note, is_watched, look
+from ludic_deepeval.editor.looking import Look, is_watched, look
 from ludic_deepeval.editor.stdio import Bounded
+from ludic_deepeval.editor.wire import (
+    KIND,
+    WHY_NOT,
+    Desk,
+    Opened,
+    diagnostic,
+    is_asked_for,
+    kind_of_text,
+    offered,
+    path_of,
+    position_of,
+    range_of,
+)
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.files import MAX_YAML_BYTES, decode, read_bytes
 from ludic_deepeval.terminal import note
 
 DELAY: Final = 0.3  # seconds without a change before a text is judged
-_WHY_NOT: Final = "ludic.whyNot"
-
-_SEVERITY: Final = {
-    "error": types.DiagnosticSeverity.Error,
-    "warning": types.DiagnosticSeverity.Warning,
-    "information": types.DiagnosticSeverity.Information,
-    "hint": types.DiagnosticSeverity.Hint,
-}
-_KIND: Final = {
-    "quickfix": types.CodeActionKind.QuickFix,
-    "mark": types.CodeActionKind.RefactorRewrite,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A document as the editor has it."""
-
-    version: int
-    text: str
 
 
 class _Utf16(LanguageServerProtocol):
@@ -98,12 +88,11 @@ class Server(LanguageServer):
 
     # Looking
 
-    async def look_at(self, uri: str) -> Look | None:
-        """The look at a document as it is now; None for one that is not open, or no file."""
-        return (await self._look_at(uri))[1]
+    async def look_at(self, uri: str) -> tuple[Opened | None, Look | None]:
+        """What a document is now, and the look at it; nothing for one that is not open, or no file.
 
-    async def _look_at(self, uri: str) -> tuple[Opened | None, Look | None]:
-        """What was looked at, and the look. One at a time: who had to wait finds what the one before has found."""
+        One at a time: who had to wait finds what the one before has found.
+        """
         async with self._turn:
             opened, path = self.opened.get(uri), path_of(uri)
             if opened is None or path is None:
@@ -147,7 +136,7 @@ class Server(LanguageServer):
 
     async def _tell(self, uri: str) -> None:
         try:
-            opened, found = await self._look_at(uri)
+            opened, found = await self.look_at(uri)
         except Exception as error:  # noqa: BLE001  # nobody waits for this task: said here, or never
             self.report_server_error(error, type(error))
             return
@@ -161,80 +150,6 @@ class Server(LanguageServer):
             if path_of(uri) == path:
                 return opened.text
         return decode(read_bytes(path, limit=MAX_YAML_BYTES), path) if path.exists() else None
-
-    # What the editor can do
-
-    @property
-    def _says_why_not(self) -> bool:
-        document = self.client_capabilities.text_document
-        action = document.code_action if document else None
-        return bool(action and action.disabled_support)
-
-    def offered(self, found: changes.Action, uri: str) -> types.CodeAction:
-        """An action as an editor is offered it; what cannot be done says why when it is chosen."""
-        offered = types.CodeAction(found.title, kind=_KIND[found.kind])
-        if found.note is not None:
-            offered.diagnostics = [diagnostic(found.note)]
-        if found.command:
-            offered.command = types.Command(found.title, found.command, arguments=[uri])
-        elif found.change is not None:
-            offered.edit = self._edit(found.change)
-        elif self._says_why_not:
-            offered.disabled = types.CodeActionDisabled(found.why_not)
-        else:
-            offered.title += " (not possible)"
-            offered.command = types.Command("Why not?", _WHY_NOT, arguments=[found.why_not])
-        return offered
-
-    def _edit(self, change: changes.Change) -> types.WorkspaceEdit:
-        uri = self._uri_of(change.path)
-        edit = types.TextEdit(_range(change.range), change.text)
-        workspace = self.client_capabilities.workspace
-        can = workspace.workspace_edit if workspace else None
-        creates = types.ResourceOperationKind.Create in ((can and can.resource_operations) or ())
-        if not (can and can.document_changes and (creates or not change.creates)):
-            return types.WorkspaceEdit(changes={uri: [edit]})
-        opened = self.opened.get(uri)
-        document = types.OptionalVersionedTextDocumentIdentifier(uri, opened.version if opened else None)
-        made: list[Any] = [types.TextDocumentEdit(document, [edit])]
-        if change.creates:
-            made.insert(0, types.CreateFile(uri, options=types.CreateFileOptions(ignore_if_exists=True)))
-        return types.WorkspaceEdit(document_changes=made)
-
-    def _uri_of(self, path: Path) -> str:
-        """As the editor spells it, where it has the file open."""
-        return next((uri for uri in self.opened if path_of(uri) == path), from_fs_path(str(path)) or "")
-
-
-def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file."""
-    try:
-        path = to_fs_path(uri)
-    except (ValueError, IndexError):
-        return None
-    return Path(path) if path and "\0" not in path and Path(path).is_absolute() else None
-
-
-def diagnostic(found: Note) -> types.Diagnostic:
-    """A note as the protocol has it."""
-    said = f"ludic explain {found.code}" if found.code in CODES else None
-    return types.Diagnostic(
-        _range(found.range),
-        found.message,
-        severity=_SEVERITY[found.weight],
-        code=found.code,
-        source="ludic",
-        data={"explain": said} if said else None,
-    )
-
-
-def _range(of: places.Range) -> types.Range:
-    start, end = of.start, of.end
-    return types.Range(types.Position(start.line, start.character), types.Position(end.line, end.character))
-
-
-def _position(of: types.Position) -> places.Position:
-    return places.Position(of.line, of.character)
 
 
 # The protocol
@@ -281,32 +196,32 @@ def _documents(server: Server) -> None:
 def _questions(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        found = await server.look_at(params.text_document.uri)
-        said = await asyncio.to_thread(hovering.hover, found, _position(params.position)) if found else None
+        _, found = await server.look_at(params.text_document.uri)
+        said = await asyncio.to_thread(hovering.hover, found, position_of(params.position)) if found else None
         if said is None:
             return None
-        kind = _kind_of_text(server.client_capabilities)
+        kind = kind_of_text(server.client_capabilities)
         render = hovering.as_markdown if kind == types.MarkupKind.Markdown else hovering.as_plain
-        return types.Hover(types.MarkupContent(kind, render(said)), _range(said.range))
+        return types.Hover(types.MarkupContent(kind, render(said)), range_of(said.range))
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=list(_KIND.values())),
+        types.CodeActionOptions(code_action_kinds=list(KIND.values())),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        found = await server.look_at(params.text_document.uri)
+        uri = params.text_document.uri
+        opened, found = await server.look_at(uri)
         if found is None:
             return []
-        chosen = places.Range(_position(params.range.start), _position(params.range.end))
+        chosen = places.Range(position_of(params.range.start), position_of(params.range.end))
         made = keeping.keepers(found, chosen)
         made += await asyncio.to_thread(changes.actions, found, chosen, server.sheet)
-        only = params.context.only
-        wanted = [
-            one for one in made if only is None or any(_is_of(_KIND[one.kind].value, kind) for kind in only)
-        ]
-        return [server.offered(one, params.text_document.uri) for one in wanted]
+        if server.opened.get(uri) != opened:
+            return []  # it was typed on meanwhile, and edits would go astray; editors ask again
+        desk = Desk(server.client_capabilities, server.opened)
+        return [offered(one, uri, desk) for one in made if is_asked_for(one, params.context.only)]
 
-    @server.command(_WHY_NOT)
+    @server.command(WHY_NOT)
     def why_not(reason: str) -> None:
         server.window_show_message(types.ShowMessageParams(types.MessageType.Info, clean(reason, limit=800)))
 
@@ -328,20 +243,6 @@ def _keeper(server: Server, command: str) -> None:
             kind, said = types.MessageType.Error, str(error)
         server.window_show_message(types.ShowMessageParams(kind, f"ludic: {said}"))
         server.again()
-
-
-def _kind_of_text(can: types.ClientCapabilities) -> types.MarkupKind:
-    """Markdown, but for a client that says that it shows only plain text."""
-    asked = can.text_document.hover if can.text_document else None
-    formats = asked.content_format if asked else None
-    plain = formats is not None and types.MarkupKind.Markdown not in formats
-    return types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown
-
-
-def _is_of(kind: str, wanted: types.CodeActionKind | str) -> bool:
-    """Whether a kind of code action is one that was asked for: `refactor.rewrite` is a `refactor`."""
-    name = wanted.value if isinstance(wanted, types.CodeActionKind) else wanted
-    return name in {"", kind} or kind.startswith(f"{name}.")
 
 
 def _life(server: Server) -> None:

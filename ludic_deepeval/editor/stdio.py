@@ -3,7 +3,7 @@
 from typing import BinaryIO, Final
 
 MAX_MESSAGE: Final = 32 * 1024 * 1024
-_MAX_HEADER: Final = 8 * 1024
+_MAX_HEADER: Final = 1024  # also the digits of a length, of which Python reads 4300 at most
 _CHUNK: Final = 64 * 1024
 
 

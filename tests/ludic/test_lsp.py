@@ -319,6 +319,7 @@ GARBAGE = [
     b"Content-Length: 4\r\n\r\nnull",
     b"Content-Length: -1\r\n\r\n",
     b"Content-Length: many\r\n\r\n",
+    b"Content-Length: " + b"9" * 6000 + b"\r\n\r\n",
     b"Content-Length: 3\r\n\r\n\xff\xfe\xfd",
     b"Content-Length: 40000\r\n\r\n" + b"[" * 40000,
     b"x" * 100_000 + b"\r\n\r\n",
@@ -359,6 +360,15 @@ ADDRESSES = [
     "file:///no/such/folder/tale.md", "file:///tmp/%00.md", "file:///tmp/%ff.md", "file:///dev/zero",
     "file:///tmp/" + "x" * 5000 + ".md", "vscode-notebook-cell:/tale.md#1",
 ]  # fmt: skip
+
+
+def test_a_message_that_claims_to_be_endless_takes_no_memory() -> None:
+    with EditorClient() as editor:
+        editor.write(b"Content-Length: 1000000000000000\r\n\r\n" + b"x" * 1_000_000)
+        assert editor.process.stdin is not None
+        editor.process.stdin.close()
+        assert editor.process.wait(60) == 1
+    assert editor.said == b""
 
 
 def test_unknown_addresses_are_no_crash(ferry: Path) -> None:
