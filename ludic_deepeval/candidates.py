@@ -50,6 +50,18 @@ def find_candidates(prose: Prose) -> list[Candidate]:
     return [*_names(prose), *_sentences(prose, "death", _DEATH), *_sentences(prose, "question", _QUESTION)]
 
 
+def names_in(text: str) -> list[str]:
+    """Return what looks like a name in a text, in order; for scripts with capitals only."""
+    found: dict[str, None] = {}
+    for match in _NAME.finditer(text):
+        words = match.group().split()
+        while words and words[0] in _NO_NAME:
+            words = words[1:]
+        if name := re.sub(r"['’]s$", "", " ".join(words)):
+            found.setdefault(name)
+    return list(found)
+
+
 def _names(prose: Prose) -> list[Candidate]:
     body = prose.body
     starts = set(sentence_starts(body))

@@ -237,7 +237,11 @@ class Checker:
         Raises:
             InputError: The story, its lockfile or its bible cannot be used.
         """
-        story = read_story(path)
+        return self.check_story(read_story(path), move_marks=move_marks)
+
+    def check_story(self, story: Story, *, move_marks: MoveMarks | None = None) -> StoryResult:
+        """Judge a story that was read already, such as one that an editor has not saved; as `check`."""
+        path = story.path
         policy = self.policy_for(story)
 
         def result(

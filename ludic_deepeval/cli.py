@@ -12,6 +12,7 @@ from ludic_deepeval import (
     cli_branches,
     cli_crosscheck,
     cli_generate,
+    cli_lsp,
     cli_marks,
     cli_profile,
     cli_quests,
@@ -281,6 +282,7 @@ cli_sensitivity.register(app)
 cli_study.register(app)
 cli_validity.register(app)
 cli_trulens.register(app)
+cli_lsp.register(app)
 
 
 @bible_app.command("check")

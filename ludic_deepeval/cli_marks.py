@@ -45,7 +45,7 @@ def annotate(
         raise InputError("ludic annotate", "--second, --no-open or --port without --web", hint="add --web")
     from ludic_deepeval.files import write_atomic
     from ludic_deepeval.lockfile import load_lockfile
-    from ludic_deepeval.marks import write_sheet
+    from ludic_deepeval.marks import sheet_of
     from ludic_deepeval.sources import read_story
 
     story = read_story(file)
@@ -58,21 +58,13 @@ def annotate(
             hint=f"edit it and run: ludic lock {file}; or --force to write it anew from the lockfile",
         )
     lock = load_lockfile(story.lockfile) if story.lockfile.exists() else None
-    notes: tuple[str, ...] = ()
-    if lock is not None:
-        if lock.source_sha256 != story.prose.sha256:
-            raise InputError(
-                story.lockfile,
-                "the prose has changed since it was read",
-                hint=f"run first: ludic relock {file}",
-            )
-        lines = [story.prose.place(part.start).line for part in lock.unread]
-        notes = tuple(f"not read yet: the paragraph at line {line}" for line in lines)
-        notes += tuple(
-            f"{item.list}: {item.item.get('name') or item.item.get('text') or item.item.get('id')}: {item.reason}"
-            for item in lock.ungrounded
+    if lock is not None and lock.source_sha256 != story.prose.sha256:
+        raise InputError(
+            story.lockfile,
+            "the prose has changed since it was read",
+            hint=f"run first: ludic relock {file}",
         )
-    text = write_sheet(story, lock.ledger if lock else None, notes)
+    text = sheet_of(story, lock)
     if story.sheet.is_file() and story.sheet.read_bytes() != text.encode("utf-8"):
         # What was typed since the last lock is nowhere else.
         kept = story.sheet.with_name(f"{story.sheet.name}.bak")

@@ -304,7 +304,7 @@ def write_sheet(story: Story, ledger: FactLedger | None = None, notes: tuple[str
     lines += [f"# ! {clean(note, limit=300)}\n" for note in notes]
     protagonist = ledger.protagonist if ledger else None
     lines.append(
-        f"sheet: 1\nstory: {_scalar(name)}\nprotagonist: {_scalar(protagonist) if protagonist else ''}\n"
+        f"sheet: 1\nstory: {scalar(name)}\nprotagonist: {scalar(protagonist) if protagonist else ''}\n"
     )
     for section, attribute in SECTIONS.items():
         items: tuple[Item, ...] = getattr(ledger, attribute) if ledger else ()
@@ -315,6 +315,24 @@ def write_sheet(story: Story, ledger: FactLedger | None = None, notes: tuple[str
     return "".join(lines)
 
 
+def sheet_of(story: Story, lock: Lockfile | None) -> str:
+    """Return the mark sheet that `ludic annotate` begins with: of what was read already, with what is left to do.
+
+    Args:
+        story: The story.
+        lock: Its lockfile, made of this very prose; None while nobody has read it.
+    """
+    if lock is None:
+        return write_sheet(story)
+    lines = [story.prose.place(part.start).line for part in lock.unread]
+    notes = [f"not read yet: the paragraph at line {line}" for line in lines]
+    notes += [
+        f"{item.list}: {item.item.get('name') or item.item.get('text') or item.item.get('id')}: {item.reason}"
+        for item in lock.ungrounded
+    ]
+    return write_sheet(story, lock.ledger, tuple(notes))
+
+
 def _entry(item: Item, section: str) -> str:
     values = item.model_dump(mode="json", exclude_defaults=True, exclude=set(_OMITTED))
     quotes = [evidence.quote for evidence in item.evidence]
@@ -323,11 +341,11 @@ def _entry(item: Item, section: str) -> str:
     values["quote"] = quotes[0] if len(quotes) == 1 else quotes
     if isinstance(item, Npc):  # the answers that a person would look for
         values |= {"status": item.status, "unresolved": item.unresolved}
-    rows = [f"{key}: {_scalar(value)}" for key, value in values.items()]
+    rows = [f"{key}: {scalar(value)}" for key, value in values.items()]
     return "".join(f"{'- ' if n == 0 else '  '}{row}\n" for n, row in enumerate(rows))
 
 
-def _scalar(value: object) -> str:
+def scalar(value: object) -> str:
     """JSON is YAML, and escapes whatever prose may hold."""
     return _UNPRINTABLE.sub(
         lambda match: f"\\u{ord(match.group()):04x}", json.dumps(value, ensure_ascii=False)
@@ -341,10 +359,10 @@ def _candidate_lines(candidates: list[Candidate]) -> str:
         "\n# CANDIDATES found in the text by simple rules. Nothing here is scored: move up what you agree with, delete the rest.\ncandidates:\n"
     ]
     lines += [
-        f"- {{kind: {candidate.kind}, line: {candidate.line}, about: {_scalar(candidate.about)}, quote: {_scalar(candidate.quote)}}}\n"
+        f"- {{kind: {candidate.kind}, line: {candidate.line}, about: {scalar(candidate.about)}, quote: {scalar(candidate.quote)}}}\n"
         for candidate in candidates
     ]
     return "".join(lines)
 
 
-__all__ = ["SECTIONS", "lock_sheet", "lock_story", "write_sheet"]
+__all__ = ["SECTIONS", "lock_sheet", "lock_story", "sheet_of", "write_sheet"]

@@ -4,6 +4,7 @@ The words that were read are aligned with the words there are now. What cannot b
 """
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -117,6 +118,27 @@ def relock(lock: Lockfile, prose: Prose, path: Path) -> Relocked:
     ledger = without_dangling(lock.ledger, lists)
     fresh = make_lockfile(prose, ledger, lock.notary, ungrounded)
     return Relocked(fresh.model_copy(update={"unread": tuple(unread)}), kept, tuple(lost))
+
+
+def effort(lock: Lockfile, prose: Prose) -> int:
+    """Estimate the work of `relock` without doing it: the pairs of the same word in paragraphs that differ.
+
+    A correction of a story comes to hundreds, four thousand English words that are all others to 150,000; a million
+    takes about a second.
+    """
+    mark = lock.fingerprint
+    if mark is None:
+        return 0
+    codes = _codes(mark.words), [word_code(match.group()) for match in words(prose.body)]
+    firsts = list(mark.paragraphs), [first for first, _ in paragraph_words(prose)]
+    old, new = (
+        [part for _, part in _parts(found, starts)] for found, starts in zip(codes, firsts, strict=True)
+    )
+    same = set(old) & set(new)
+    left, right = (
+        Counter(code for part in parts if part not in same for code in part) for parts in (old, new)
+    )
+    return sum(count * right[code] for code, count in left.items())
 
 
 def accept(lock: Lockfile) -> Lockfile:

@@ -17,7 +17,7 @@ from ludic_deepeval.difference import Difference, difference
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.lockfile import Lockfile
-from ludic_deepeval.reanchor import accept, relock
+from ludic_deepeval.reanchor import accept, effort, relock
 from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import Story, find_stories, read_story
 from ludic_deepeval.sources.naming import split_path
@@ -41,10 +41,12 @@ class Moved:
     Attributes:
         lost: (list, item id, quote) of each quote that is no longer there.
         unread: The lines of paragraphs that nobody has read.
+        spans: Where those are in the body, half-open.
     """
 
     lost: tuple[tuple[str, str, str], ...]
     unread: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,25 +206,36 @@ def watch(
             tell(looks)
 
 
-def judge_moved(path: Path, checker: Checker) -> tuple[StoryResult | InputError, Moved | None]:
+def judge_moved(
+    path: Path, checker: Checker, story: Story | None = None, *, most: int | None = None
+) -> tuple[StoryResult | InputError, Moved | None]:
     """Judge a story; if its prose was edited, by its marks as `ludic relock` would move them. Writes nothing.
 
     Lost items do not count, and new paragraphs are left aside. A story with paragraphs that were unread before stays
     without a verdict.
+
+    Args:
+        path: Its file.
+        checker: What judges it.
+        story: What to judge in place of what the file holds, such as what an editor has not saved.
+        most: Move no marks where that takes more `effort`; the story is then without a verdict.
     """
     moved: list[Moved] = []
 
     def move_marks(lock: Lockfile, story: Story) -> Lockfile | None:
+        if most is not None and effort(lock, story.prose) > most:
+            return None
         try:
             done = relock(lock, story.prose, story.lockfile)
         except InputError:
             return None
         lines = tuple(story.prose.place(part.start).line for part in done.lock.unread)
-        moved.append(Moved(done.lost, lines))
+        moved.append(Moved(done.lost, lines, tuple((part.start, part.end) for part in done.lock.unread)))
         return done.lock if lock.unread else accept(done.lock)
 
     try:
-        return checker.check(path, move_marks=move_marks), next(iter(moved), None)
+        result = checker.check_story(story or read_story(path), move_marks=move_marks)
+        return result, next(iter(moved), None)
     except InputError as error:
         return error, None
 

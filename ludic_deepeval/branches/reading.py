@@ -55,8 +55,12 @@ def is_branching(path: Path) -> bool:
     return any(path.name.lower().endswith(suffix) for suffix in SUFFIXES)
 
 
-def read_branches(path: Path) -> tuple[Graph, Story]:
+def read_branches(path: Path, raw: str | None = None) -> tuple[Graph, Story]:
     """Read a branching story.
+
+    Args:
+        path: Its file.
+        raw: What to read in place of what the file holds, such as what an editor has not saved.
 
     Returns:
         Its graph, and its prose as a story, whose marks lie in `FILE.ledger.json`. Title, bible, profile and background
@@ -65,7 +69,7 @@ def read_branches(path: Path) -> tuple[Graph, Story]:
     Raises:
         InputError: It cannot be read, is of no format that is known, or has more passages or ways than anybody writes.
     """
-    raw = decode(read_bytes(path), path)
+    raw = decode(read_bytes(path), path) if raw is None else raw
     known = next((one for one in FORMATS if one.holds(raw, path)), None)
     if known is None:
         raise InputError(

@@ -114,7 +114,14 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
-def judge(path: Path, *, plays: int = 0, seed: int = 0, allowed: frozenset[str] = frozenset()) -> Verdict:
+def judge(
+    path: Path,
+    *,
+    plays: int = 0,
+    seed: int = 0,
+    allowed: frozenset[str] = frozenset(),
+    raw: str | None = None,
+) -> Verdict:
     """Judge one branching story.
 
     Args:
@@ -122,11 +129,12 @@ def judge(path: Path, *, plays: int = 0, seed: int = 0, allowed: frozenset[str] 
         plays: How often to play it at random.
         seed: What the plays are drawn with.
         allowed: Codes that do not fail the check.
+        raw: What to judge in place of what the file holds.
 
     Raises:
         InputError: The file, its lockfile, its bible or what stands beside it cannot be used.
     """
-    graph, story = read_branches(path)
+    graph, story = read_branches(path, raw)
     findings = [_of_flaw(flaw, allowed) for flaw in flaws_of(graph)]
     ledger = _ledger(story)
     said: list[str] = []

@@ -187,7 +187,16 @@ def read_story(path: Path) -> Story:
 
         if is_branching(path):
             return read_branches(path)[1]
-    prose = Prose(decode(read_bytes(path), path), path)
+    return story_of(decode(read_bytes(path), path), path)
+
+
+def story_of(raw: str, path: Path) -> Story:
+    """Return the story that a Markdown file holds, or would if this text were saved in it.
+
+    Raises:
+        InputError: Its front matter is wrong.
+    """
+    prose = Prose(raw, path)
     return Story(path, prose, _front_matter(prose, path))
 
 
@@ -296,19 +305,23 @@ def _walk(folder: Path) -> Iterator[Path]:
 def is_story_of(folder: Path, path: Path) -> bool:
     """Whether `find_stories` finds a file when it is given a folder that the file lies in."""
     hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-    if (
-        hidden
-        or path.suffix.lower() not in SUFFIXES
-        or path.stem.lower() in _SKIPPED_NAMES
-        or path.name.startswith("_")
-        or not path.is_file()
-    ):
+    if hidden or not is_story_name(path) or not path.is_file():
         return False
-    if path.name == "archive.md" and path.with_name("episode.yaml").is_file():
-        return False  # what happened in a mystery, and no backstory
     if not path.resolve().is_relative_to(folder.resolve()):
         return False  # a link out of the folder
     return _has_prose(path)
+
+
+def is_story_name(path: Path) -> bool:
+    """Whether a Markdown file is a story by its name: no README or the like, no `_index.md`."""
+    if (
+        path.suffix.lower() not in SUFFIXES
+        or path.stem.lower() in _SKIPPED_NAMES
+        or path.name.startswith("_")
+    ):
+        return False
+    # What happened in a mystery is no backstory.
+    return not (path.name == "archive.md" and path.with_name("episode.yaml").is_file())
 
 
 def _has_prose(path: Path) -> bool:
