@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 from ludic_deepeval.branches.graph import MAX_PASSAGES, MAX_WAYS, Graph
 from ludic_deepeval.branches.twee import is_twee, read_twee
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.files import decode, load_yaml, read_bytes
-from ludic_deepeval.ledger import load_model
-from ludic_deepeval.sources.markdown import FrontMatter, Story
+from ludic_deepeval.files import decode, read_bytes
+from ludic_deepeval.sources.about import about
+from ludic_deepeval.sources.markdown import Story
 from ludic_deepeval.text import Prose
 
 Reader: TypeAlias = Callable[[str, Path], tuple[Graph, Prose]]
@@ -69,18 +69,4 @@ def read_branches(path: Path) -> tuple[Graph, Story]:
             raise InputError(path, f"{number:,} {what}", allowed=f"at most {most:,}")
     if not graph.passages:
         raise InputError(path, "no passages in this file", allowed=f"a {known.name} story")
-    return graph, Story(path, prose, _about(path))
-
-
-def _about(path: Path) -> FrontMatter:
-    beside = path.with_name(f"{path.name}.about.yaml")
-    if not beside.is_file():
-        return FrontMatter()
-    data = load_yaml(decode(read_bytes(beside), beside), beside)
-    if data is None:
-        return FrontMatter()
-    if not isinstance(data, dict):
-        raise InputError(
-            beside, "is no mapping", allowed="the keys of front matter, such as bible: or background_log:"
-        )
-    return load_model(FrontMatter, data, beside)
+    return graph, Story(path, prose, about(path))

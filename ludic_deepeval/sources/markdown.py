@@ -126,6 +126,8 @@ class Story:
         front: What its front matter says.
         container: The file that it is inside of, if it has none of its own.
         key: Its id in that file.
+        remarks: What there is to say about how the file was read, as (code, message).
+        book: The file of the Story Bible that the story brings along, such as a card's lorebook.
     """
 
     path: Path
@@ -133,6 +135,8 @@ class Story:
     front: FrontMatter
     container: Path | None = None
     key: str = ""
+    remarks: tuple[tuple[str, str], ...] = ()
+    book: Path | None = None
 
     @property
     def file(self) -> Path:
@@ -187,11 +191,20 @@ def read_story(path: Path) -> Story:
 
         if is_branching(path):
             return read_branches(path)[1]
-    prose = Prose(decode(read_bytes(path), path), path)
-    return Story(path, prose, _front_matter(prose, path))
+        from ludic_deepeval.sources.known import read_known  # noqa: PLC0415
+
+        if (story := read_known(path)) is not None:
+            return story
+    raw = decode(read_bytes(path), path)
+    reading = None
+    if "[[" in raw:
+        from ludic_deepeval.sources.wikilinks import as_read as reading  # noqa: PLC0415  # few stories have links
+    prose = Prose(raw, path, reading=reading)
+    return Story(path, prose, front_matter_of(prose, path))
 
 
-def _front_matter(prose: Prose, path: Path) -> FrontMatter:
+def front_matter_of(prose: Prose, path: Path) -> FrontMatter:
+    """Return what a story's front matter says; raise `InputError` for what means nothing here and nearly does."""
     if prose.front_matter is None:
         return FrontMatter()
     data = load_yaml(prose.front_matter, path, first_line=2)
@@ -257,7 +270,7 @@ def find_stories(paths: list[Path]) -> list[Path]:
         if path.is_dir():
             from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # a Markdown file needs it not
 
-            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path)
+            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path) + _others_in(path)
             if not inside:
                 raise InputError(
                     path, "no stories here", allowed=f"files ending in {' or '.join(sorted(SUFFIXES))}"
@@ -269,6 +282,7 @@ def find_stories(paths: list[Path]) -> list[Path]:
                 path,
                 f"not a story ({clean(path.suffix) or 'no ending'})",
                 allowed=" or ".join(sorted(SUFFIXES)),
+                hint=_hint(path),
             )
         for file in inside:
             found.setdefault(file.absolute(), file)
@@ -276,17 +290,32 @@ def find_stories(paths: list[Path]) -> list[Path]:
 
 
 def _inside(file: Path) -> list[Path]:
-    """The stories inside a file that is no Markdown; none where the settings say nothing of it."""
+    """The stories inside a file that is no Markdown, or the file where it is one of another format; else none."""
     from ludic_deepeval.branches.reading import is_branching  # noqa: PLC0415
     from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # Markdown needs it not
+    from ludic_deepeval.sources.known import is_known  # noqa: PLC0415
 
     sources = sources_of(file)
-    if not sources and is_branching(file):
+    if not sources and (is_branching(file) or is_known(file)):
         return [file]
     inside = embedded_of(file, sources) if sources else []
     if sources and not inside:
         raise InputError(file, "no prose in this file", allowed="a story")
     return inside
+
+
+def _others_in(folder: Path) -> list[Path]:
+    """The cards and actors of a folder that no source of the settings reads."""
+    from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415
+    from ludic_deepeval.sources.known import known_in  # noqa: PLC0415
+
+    return [path for path in known_in(folder) if not sources_of(path)]
+
+
+def _hint(file: Path) -> str:
+    from ludic_deepeval.sources.known import is_lorebook  # noqa: PLC0415  # only for an error
+
+    return f"a lorebook is a Story Bible: ludic bible check {clean(str(file))}" if is_lorebook(file) else ""
 
 
 def _walk(folder: Path) -> Iterator[Path]:
