@@ -8,6 +8,7 @@ import typer
 
 from ludic_deepeval import (
     cli_archive,
+    cli_bible,
     cli_branches,
     cli_crosscheck,
     cli_generate,
@@ -31,8 +32,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(bible_app, name="bible")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[
@@ -267,33 +266,7 @@ cli_profile.register(app)
 cli_quests.register(app)
 cli_archive.register(app)
 cli_branches.register(app)
-
-
-@bible_app.command("check")
-def bible_check(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Story Bible's folder.")],
-    as_json: AsJson = False,
-) -> None:
-    """Check a Story Bible: every field, every name and every reference."""
-    from ludic_deepeval.bible import KINDS, load_bible
-
-    bible = load_bible(folder)
-    counts = {kind: len(getattr(bible, kind)) for kind in KINDS}
-    if as_json:
-        print_json(
-            {
-                "version": 1,
-                "id": bible.id,
-                "name": bible.name,
-                "bible_version": bible.version,
-                "nodes": counts,
-            }
-        )
-    else:
-        say(
-            f"{folder}: {bible.name} {bible.version}: "
-            + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-        )
+cli_bible.register(app)
 
 
 def main() -> None:

@@ -157,7 +157,9 @@ def _differences(one: Any, other: Any, path: Path) -> list[str]:
         first, second = fields_of(one, path)[0], fields_of(other, path)[0]
     except InputError:
         return ["everything"]
-    names = [name for name in ("name", *READ, "first_mes", "character_book") if name in first and name in second]
+    names = [
+        name for name in ("name", *READ, "first_mes", "character_book") if name in first and name in second
+    ]
     return [name for name in names if (first[name] or None) != (second[name] or None)]
 
 
@@ -178,7 +180,9 @@ def read_card(raw: str, path: Path, remarks: tuple[Remark, ...] = ()) -> Sheet:
             raise InputError(path, f"found {shown(fields[name])}", where=where, allowed="text")
     wanted = [name for name in READ if isinstance(fields.get(name), str) and fields[name].strip()]
     name = name_of(fields)
-    parts = [one.respelled(macro_pieces(one.text, name)) for one in file.texts([(*way, key) for key in wanted])]
+    parts = [
+        one.respelled(macro_pieces(one.text, name)) for one in file.texts([(*way, key) for key in wanted])
+    ]
     book = fields.get("character_book")
     has_book = isinstance(book, dict) and bool(book.get("entries"))
     skipped = [key for key in SKIPPED if fields.get(key)]

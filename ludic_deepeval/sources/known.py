@@ -62,7 +62,9 @@ def read_known(path: Path) -> Story | None:
     if kind == "card-file":
         found = cards.card_text(path)
         if found is None:
-            raise InputError(path, "no character card in this file", allowed="an image or archive with a card")
+            raise InputError(
+                path, "no character card in this file", allowed="an image or archive with a card"
+            )
         return cards.read_card(found.raw, path, found.remarks).story(path)
     raw = decode(read_bytes(path), path)
     if kind == "text":

@@ -5,6 +5,7 @@ The keys of the front matter that mean something here are `id`, `title`, `profil
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -146,7 +147,7 @@ class Story:
     @property
     def id(self) -> str:
         """The id of the front matter or in the container, else the file's name without its ending."""
-        return self.key or self.front.id or self.path.stem
+        return self.key or self.front.id or unicodedata.normalize("NFC", self.path.stem)
 
     @property
     def lockfile(self) -> Path:
@@ -270,7 +271,9 @@ def find_stories(paths: list[Path]) -> list[Path]:
         if path.is_dir():
             from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # a Markdown file needs it not
 
-            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path) + _others_in(path)
+            inside = (
+                sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path) + others_in(path)
+            )
             if not inside:
                 raise InputError(
                     path, "no stories here", allowed=f"files ending in {' or '.join(sorted(SUFFIXES))}"
@@ -304,7 +307,7 @@ def _inside(file: Path) -> list[Path]:
     return inside
 
 
-def _others_in(folder: Path) -> list[Path]:
+def others_in(folder: Path) -> list[Path]:
     """The cards and actors of a folder that no source of the settings reads."""
     from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415
     from ludic_deepeval.sources.known import known_in  # noqa: PLC0415
@@ -322,16 +325,15 @@ def _walk(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if is_story_of(folder, path))
 
 
+def is_skipped(name: str) -> bool:
+    """Whether a Markdown file is by its name about other files and no story: a README, or `_index.md`."""
+    return name.startswith("_") or name.rpartition(".")[0].lower() in _SKIPPED_NAMES
+
+
 def is_story_of(folder: Path, path: Path) -> bool:
     """Whether `find_stories` finds a file when it is given a folder that the file lies in."""
     hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-    if (
-        hidden
-        or path.suffix.lower() not in SUFFIXES
-        or path.stem.lower() in _SKIPPED_NAMES
-        or path.name.startswith("_")
-        or not path.is_file()
-    ):
+    if hidden or path.suffix.lower() not in SUFFIXES or is_skipped(path.name) or not path.is_file():
         return False
     if path.name == "archive.md" and path.with_name("episode.yaml").is_file():
         return False  # what happened in a mystery, and no backstory

@@ -99,7 +99,9 @@ def unpacked(data: bytes, what: str, path: Path, *, limit: int = MAX_BYTES) -> b
         raise InputError(path, f"{what} cannot be unpacked", allowed="zlib data") from None
     if len(text) > limit:
         raise InputError(
-            path, f"{what} unpacks to more than {limit // 1024:,} KiB", allowed=f"at most {limit // 1024:,} KiB"
+            path,
+            f"{what} unpacks to more than {limit // 1024:,} KiB",
+            allowed=f"at most {limit // 1024:,} KiB",
         )
     if not worker.eof:
         raise InputError(path, f"{what} is cut off", allowed="whole zlib data")

@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from array import array
 
 # Code is left as it is: a fence, or a run of backticks with its like further on in the paragraph.
-_CODE: Final = r"(?m:^[ ]{0,3}(?P<fence>```++|~~~++)[^\n]*+\n(?s:.)*?(?:^[ ]{0,3}(?P=fence)|\Z))|(?P<tick>`++)"
-_LINK: Final = re.compile(rf"{_CODE}|(?P<embed>!)?\[\[(?P<target>[^\[\]|\r\n]{{1,400}})(?P<bar>\|(?P<alias>[^\[\]\r\n]{{0,400}}))?\]\]")
+_CODE: Final = (
+    r"(?m:^[ ]{0,3}(?P<fence>```++|~~~++)[^\n]*+\n(?s:.)*?(?:^[ ]{0,3}(?P=fence)|\Z))|(?P<tick>`++)"
+)
+_LINK: Final = re.compile(
+    rf"{_CODE}|(?P<embed>!)?\[\[(?P<target>[^\[\]|\r\n]{{1,400}})(?P<bar>\|(?P<alias>[^\[\]\r\n]{{0,400}}))?\]\]"
+)
 _TICKS: Final = re.compile(r"`+")
 
 
