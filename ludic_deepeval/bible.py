@@ -23,7 +23,7 @@ from ludic_deepeval.text import name_key
 FILE: Final = "bible.yaml"
 VAULT: Final = ".obsidian"
 LORE_SUFFIXES: Final = (".json", ".yaml", ".yml", ".png", ".charx")
-_REFERENCE: Final = re.compile(r"([\w-]+(?: [\w-]+)*+)(?:@(v\d+))?\Z")
+_REFERENCE: Final = re.compile(r"([\w-]+)(?:@(v\d+))?\Z")
 _VERSION: Final = re.compile(r"v(\d+)\Z")
 
 NodeKind: TypeAlias = Literal["factions", "locations", "deities", "history", "rules", "entries"]
@@ -134,13 +134,13 @@ class Bible(Frozen):
 
     @cached_property
     def _by_start(self) -> dict[str, list[tuple[int, str, NodeKind, Node, str]]]:
-        """Every name by its first word, or by its first character where it is not ASCII, in the order of the nodes."""
+        """Every name by its first word, or by its first character that is not ASCII, in the order of the nodes."""
         found: dict[str, list[tuple[int, str, NodeKind, Node, str]]] = {}
         every = ((kind, node, name) for kind, _, node in self.nodes() for name in node.names)
         for number, (kind, node, name) in enumerate(every):
             key = name_key(name)
             if key:
-                start = key.split()[0] if key.isascii() else key[0]
+                start = key.split()[0] if key.isascii() else next(char for char in key if char > "\x7f")
                 found.setdefault(start, []).append((number, key, kind, node, name))
         return found
 
@@ -291,7 +291,8 @@ def name_in(reference: str) -> str | None:
 def places(name: str, start: Path) -> Iterator[Path]:
     """Yield where a bible is looked for, the nearest first; the first that `is_bible` is taken.
 
-    That is `bible/NAME`, `bible/NAME.json` and its like, and a vault called NAME; the name in NFC and as a Mac writes it.
+    That is `bible/NAME`, `bible/NAME.json` and its like, and a vault called NAME, where `my-world` is also "My World"; the
+    name in NFC and as a Mac writes it.
     """
     resolved = start.resolve()
     spelt = dict.fromkeys((name, unicodedata.normalize("NFD", name)))
@@ -302,8 +303,12 @@ def places(name: str, start: Path) -> Iterator[Path]:
                 yield folder / one
             for ending in LORE_SUFFIXES:
                 yield folder / "bible" / f"{one}{ending}"
-            if folder.name == one and (folder / VAULT).is_dir():
+            if one in {folder.name, _slug(folder.name)} and (folder / VAULT).is_dir():
                 yield folder
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", name).casefold()).strip("-")
 
 
 def is_bible(folder: Path) -> bool:

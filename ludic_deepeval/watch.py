@@ -31,7 +31,7 @@ Signs: TypeAlias = tuple[list[Path], Stamps]
 INTERVAL: Final = 0.5
 SETTLE: Final = 0.2
 _PATIENCE: Final = 25  # looks at files that never hold still, before they are judged as they are
-_NAMED_BIBLE: Final = re.compile(r"^bible:[^\S\n]*[\"']?([\w-]+(?: [\w-]+)*)", re.MULTILINE)
+_NAMED_BIBLE: Final = re.compile(r"^bible:[^\S\n]*[\"']?([\w-]+)", re.MULTILINE)
 _NAMED_LOG: Final = re.compile(r"^background_log:[^\S\n]*[\"']?([^\s\"'#]+\.(?:ya?ml|json))", re.MULTILINE)
 
 

@@ -18,16 +18,13 @@ from ludic_deepeval.text import Prose, name_key
 
 MAX_TOTAL: Final = 128 * 1024 * 1024  # bytes of all notes together
 _SHOWN: Final = 3
-_KINDS: Final[dict[str, NodeKind]] = {
-    word: kind
-    for kind, words in {
-        "factions": "faction factions organization organizations organisation organisations guild guilds house houses",
-        "locations": "location locations place places city cities town towns region regions settlement settlements",
-        "deities": "deity deities god gods goddess pantheon",
-        "history": "history event events timeline era eras",
-    }.items()
-    for word in words.split()
-}  # type: ignore[assignment]  # mypy widens the literal keys to str
+_WORDS: Final[dict[NodeKind, str]] = {
+    "factions": "faction factions organization organizations organisation organisations guild guilds house houses",
+    "locations": "location locations place places city cities town towns region regions settlement settlements",
+    "deities": "deity deities god gods goddess pantheon",
+    "history": "history event events timeline era eras",
+}
+_KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 _SETTINGS: Final = ("type", "kind", "category")
 
 
@@ -70,7 +67,8 @@ def is_vault(folder: Path) -> bool:
         if number >= 100:
             break
         try:
-            head = path.open("rb").read(64 * 1024)
+            with path.open("rb") as stream:
+                head = stream.read(64 * 1024)
         except OSError:
             continue
         if head.removeprefix(b"\xef\xbb\xbf").startswith(b"---") or b"[[" in head:
@@ -108,7 +106,7 @@ def _files(folder: Path) -> Iterator[Path]:
         below[:] = sorted(name for name in below if not name.startswith("."))
         beside = set(names)
         for name in sorted(names):
-            stem, suffix = os.path.splitext(name)
+            stem, suffix = Path(name).stem, Path(name).suffix
             if suffix.lower() not in SUFFIXES or name.startswith(".") or is_skipped(name):
                 continue
             if beside.isdisjoint({f"{stem}.ledger.json", f"{stem}.marks.yaml"}):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ludic_deepeval.errors import InputError, clean, shown
-from ludic_deepeval.files import MAX_BYTES, decode, read_bytes
+from ludic_deepeval.files import MAX_BYTES, decode
 from ludic_deepeval.sources import charx, png
 from ludic_deepeval.sources.macros import macro_pieces
 from ludic_deepeval.sources.passage import MAX_ID

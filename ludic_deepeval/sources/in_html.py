@@ -38,15 +38,15 @@ def html_pieces(text: str) -> Iterator[Piece]:
     at = 0
     while match := _NEXT.search(text, at):
         start, at = match.span()
-        token = match.group()
-        if token[0] in "&@":
+        mark = match.group()
+        if mark[0] in "&@":
             yield from _closed(gap)
             gap = (at, at, 0)
-            said = match[1] if token[0] == "@" else unescape(token).replace("\xa0", " ")
+            said = match[1] if mark[0] == "@" else unescape(mark).replace("\xa0", " ")
             yield (start, at, said)
             continue
         width = 1
-        if token == "<":
+        if mark == "<":
             found = _markup(text, start)
             if found is None:
                 continue

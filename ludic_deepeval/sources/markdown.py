@@ -6,7 +6,7 @@ The keys of the front matter that mean something here are `id`, `title`, `profil
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -197,11 +197,14 @@ def read_story(path: Path) -> Story:
         if (story := read_known(path)) is not None:
             return story
     raw = decode(read_bytes(path), path)
-    reading = None
-    if "[[" in raw:
-        from ludic_deepeval.sources.wikilinks import as_read as reading  # noqa: PLC0415  # few stories have links
-    prose = Prose(raw, path, reading=reading)
+    prose = Prose(raw, path, reading=_links_as_words if "[[" in raw else None)
     return Story(path, prose, front_matter_of(prose, path))
+
+
+def _links_as_words(text: str) -> tuple[str, Sequence[int]]:
+    from ludic_deepeval.sources.wikilinks import as_read  # noqa: PLC0415  # few stories have links
+
+    return as_read(text)
 
 
 def front_matter_of(prose: Prose, path: Path) -> FrontMatter:

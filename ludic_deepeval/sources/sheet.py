@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ludic_deepeval.branches.body import BodyBuilder
+from ludic_deepeval.sources.about import about
 from ludic_deepeval.sources.located import Located, joined
 from ludic_deepeval.sources.markdown import FrontMatter, Story
-from ludic_deepeval.sources.about import about
 from ludic_deepeval.sources.remarks import Remark
 
 _BETWEEN: Final = "\n\n"
