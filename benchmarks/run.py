@@ -3,7 +3,15 @@
 import argparse
 import sys
 
-from benchmarks import bench_changed, bench_check, bench_notary, bench_runs, bench_score, bench_worth
+from benchmarks import (
+    bench_changed,
+    bench_check,
+    bench_notary,
+    bench_runs,
+    bench_score,
+    bench_sources,
+    bench_worth,
+)
 
 
 def main() -> int:
@@ -14,7 +22,15 @@ def main() -> int:
     smoke = parser.parse_args().smoke
     print("| what, to what | ratio | at most | median times |\n|---|---|---|---|", flush=True)
     missed = 0
-    for bench in (bench_check, bench_changed, bench_score, bench_notary, bench_worth, bench_runs):
+    for bench in (
+        bench_check,
+        bench_changed,
+        bench_score,
+        bench_sources,
+        bench_notary,
+        bench_worth,
+        bench_runs,
+    ):
         for row in bench.run(smoke=smoke):
             print(row, flush=True)
             missed += not row.met

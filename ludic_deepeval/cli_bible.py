@@ -8,6 +8,15 @@ import typer
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import print_json, say
 
+_ONE = {
+    "factions": "faction",
+    "locations": "location",
+    "deities": "deity",
+    "history": "history",
+    "rules": "rule",
+    "entries": "entry",
+}
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
@@ -34,11 +43,7 @@ def check(
         head = {"version": 1, "id": bible.id, "name": bible.name, "bible_version": bible.version}
         print_json(head | {"nodes": counts} | told)
         return
-    known = [
-        f"{count:,} {kind if count != 1 else 'entry' if kind == 'entries' else kind}"
-        for kind, count in counts.items()
-        if count
-    ]
+    known = [f"{count:,} {_ONE[kind] if count == 1 else kind}" for kind, count in counts.items() if count]
     say(clean(f"{path}: {bible.name} {bible.version}: {', '.join(known)}", limit=1000))
     for line in lore.told:
         say(f"  {clean(line, limit=1000)}")

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 _CODE: Final = (
     r"(?m:^[ ]{0,3}(?P<fence>```++|~~~++)[^\n]*+\n(?s:.)*?(?:^[ ]{0,3}(?P=fence)|\Z))|(?P<tick>`++)"
 )
-_LINK: Final = re.compile(
-    rf"{_CODE}|(?P<embed>!)?\[\[(?P<target>[^\[\]|\r\n]{{1,400}})(?P<bar>\|(?P<alias>[^\[\]\r\n]{{0,400}}))?\]\]"
+_TARGET: Final = (
+    r"(?P<embed>!)?\[\[(?P<target>[^\[\]|\r\n]{1,400})(?P<bar>\|(?P<alias>[^\[\]\r\n]{0,400}))?\]\]"
 )
+_LINK: Final = re.compile(rf"{_CODE}|{_TARGET}")
 _TICKS: Final = re.compile(r"`+")
 
 
