@@ -17,6 +17,7 @@ from ludic_deepeval.files import MARKS_FOLDER, decode, load_yaml, read_bytes
 from ludic_deepeval.git import Changes, changes_since
 from ludic_deepeval.settings import FILES, find_table
 from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of, others_in, read_story, real_file
+from ludic_deepeval.sources.search import is_searched
 from ludic_deepeval.text import Prose
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _is_read_by_source(file: Path) -> bool:
 
 def _is_other(file: Path) -> bool:
     """Whether a changed file is a card or an actor."""
-    from ludic_deepeval.sources.known import holds_known, is_searched  # noqa: PLC0415  # most changes are to Markdown
+    from ludic_deepeval.sources.known import holds_known  # noqa: PLC0415  # most changes are to Markdown
 
     return is_searched(file) and "bible" not in file.parts and file.is_file() and holds_known(file)
 

@@ -1,22 +1,19 @@
 """Files that people have from other programs, told by what they hold and not by what they are called."""
 
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.files import MARKS_FOLDER, decode, read_bytes
+from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.sources import cards, foundry
 from ludic_deepeval.sources.markdown import Story
+from ludic_deepeval.sources.search import BESIDE
 from ludic_deepeval.sources.tree import DataFile, is_json
 
 Kind: TypeAlias = Literal["card", "card-file", "actor", "text"]
 
 PLAIN: Final = frozenset({".txt", ".text"})
-SEARCHED: Final = frozenset({".png", ".apng", ".charx", ".json", ".yaml", ".yml"})
-_BESIDE: Final = (".ledger.json", ".marks.yaml", ".about.yaml", ".marks.unsaved.yaml")
 _SIGN: Final = re.compile(rb"chara_card|first_mes|mes_example|biography")
 _KEYS: Final = re.compile(r"^(?:\ufeff)?(?:spec|data|name|first_mes|system|description)[ \t]*:", re.MULTILINE)
 _BOOK: Final = re.compile(rb'"entries"\s*:')
@@ -54,7 +51,7 @@ def read_known(path: Path) -> Story | None:
     Raises:
         InputError: It is one of them and cannot be used.
     """
-    if not path.is_file() or path.name.lower().endswith(_BESIDE):
+    if not path.is_file() or path.name.lower().endswith(BESIDE):
         return None
     kind = kind_of(path)
     if kind is None:
@@ -77,7 +74,7 @@ def read_known(path: Path) -> Story | None:
 
 def is_known(path: Path) -> bool:
     """Whether `read_known` reads a file that is named by itself."""
-    if path.name.lower().endswith(_BESIDE):
+    if path.name.lower().endswith(BESIDE):
         return False
     return kind_of(path) is not None
 
@@ -87,41 +84,8 @@ def is_lorebook(path: Path) -> bool:
     return not cards.is_binary(path) and _BOOK.search(read_bytes(path)) is not None
 
 
-def known_in(folder: Path) -> list[Path]:
-    """Return the cards and actors in a folder and below, in order. Plain text has to be named by itself.
-
-    Passed over are hidden files, those whose names begin with `_`, marks, bibles, and links out of the folder.
-    """
-    home = folder.resolve()
-    found: list[Path] = []
-    for place, below, names in os.walk(folder):
-        below[:] = [
-            name
-            for name in below
-            if not name.startswith((".", "_")) and name != "bible" and not name.endswith(MARKS_FOLDER)
-        ]
-        found += (path for path in _in_one(Path(place), names, home))
-    return sorted(found, key=lambda path: path.as_posix())
-
-
-def _in_one(place: Path, names: list[str], home: Path) -> Iterator[Path]:
-    for name in names:
-        path = place / name
-        if is_searched(path) and path.is_file() and path.resolve().is_relative_to(home) and holds_known(path):
-            yield path
-
-
-def is_searched(path: Path) -> bool:
-    """Whether a file of a folder is looked at by `known_in`."""
-    return (
-        path.suffix.lower() in SEARCHED
-        and not path.name.startswith((".", "_"))
-        and not path.name.lower().endswith(_BESIDE)
-    )
-
-
 def holds_known(path: Path) -> bool:
-    """Whether a file of a folder holds a card or an actor; what is no card has no fault to be told here."""
+    """Whether a file of a folder, which `search` found by its name, holds a card or an actor; what is no card has no fault to be told here."""
     try:
         kind = kind_of(path)
     except InputError:

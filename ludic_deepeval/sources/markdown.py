@@ -313,7 +313,7 @@ def _inside(file: Path) -> list[Path]:
 def others_in(folder: Path) -> list[Path]:
     """The cards and actors of a folder that no source of the settings reads."""
     from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415
-    from ludic_deepeval.sources.known import known_in  # noqa: PLC0415
+    from ludic_deepeval.sources.search import known_in  # noqa: PLC0415
 
     return [path for path in known_in(folder) if not sources_of(path)]
 

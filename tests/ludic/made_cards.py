@@ -73,3 +73,18 @@ def archive(files: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
         for name, data in files.items():
             made.writestr(name, data)
     return out.getvalue()
+
+
+def bomb() -> bytes:
+    """128 MiB of zeros, packed into an eighth of a MiB."""
+    packer = zlib.compressobj()
+    return b"".join([*(packer.compress(bytes(1 << 20)) for _ in range(128)), packer.flush()])
+
+
+def bomb_archive() -> bytes:
+    """An archive whose card is as large."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made, made.open("card.json", "w") as card:
+        for _ in range(128):
+            card.write(bytes(1 << 20))
+    return out.getvalue()

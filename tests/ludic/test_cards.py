@@ -25,7 +25,7 @@ from ludic_deepeval.sources.macros import expanded
 
 sys.path.insert(0, str(Path(__file__).parent))  # no package: it would shadow the library
 
-from made_cards import AQUA, archive, chunk, image, itxt, packed, text, ztxt
+from made_cards import AQUA, archive, bomb, bomb_archive, chunk, image, itxt, packed, text, ztxt
 
 Ludic = Callable[..., Any]
 SAMPLES = Path(__file__).parents[3] / "shared/samples"
@@ -169,7 +169,6 @@ def test_a_card_without_a_lorebook_is_a_card(tmp_path: Path, book: Any) -> None:
     assert (read_story(path).prose.body, read_story(path).book) == (PROSE, None)
 
 
-BOMB = b"\0" * (9 * 1024 * 1024)
 BROKEN = {
     "no base64": (image(text("chara", b"%%%")), "the chunk chara is no base64"),
     "base64 of no JSON": (image(text("chara", packed("plain")[:-4])), "the chunk chara"),
@@ -177,14 +176,14 @@ BROKEN = {
     "a list": (image(text("chara", packed([1]))), "the chunk chara holds no card"),
     "no text": (image(text("chara", b"/////w==")), "the chunk chara: byte 0xff is not UTF-8"),
     "no card": (image(), "no character card in this file"),
-    "bomb in a chunk": (image(chunk(b"zTXt", b"chara\0\0" + zlib.compress(BOMB))), "the chunk chara unpacks to more than 8,192 KiB"),
+    "bomb in a chunk": (image(chunk(b"zTXt", b"chara\0\0" + bomb())), "the chunk chara unpacks to more than 8,192 KiB"),
     "cut chunk": (image(chunk(b"zTXt", b"chara\0\0" + zlib.compress(packed(AQUA))[:-9])), "the chunk chara is cut off"),
     "no zlib": (image(chunk(b"zTXt", b"chara\0\0abc")), "the chunk chara cannot be unpacked"),
     "other method": (image(chunk(b"zTXt", b"chara\0\x07abc")), "the chunk chara is packed in an unknown way"),
     "cut image": (FORMS["text.png"][:120], "the image is cut off in its chunk tEXt"),
     "checksum": (FORMS["text.png"].replace(b"chara\0e", b"chara\0f"), "the chunk chara is damaged: its checksum does not fit"),
     "large image": (image(text("chara", packed(AQUA)), chunk(b"IDAT", b"\0" * 10 * 1024 * 1024)), "an image of more than 10,240 KiB"),
-    "zip bomb": (archive({"card.json": BOMB}), "card.json unpacks to more than 8,192 KiB"),
+    "zip bomb": (bomb_archive(), "card.json unpacks to more than 8,192 KiB"),
     "way out": (archive({"card.json": dumped(AQUA), "../../etc/passwd": b"x"}), "the archive holds '../../etc/passwd'"),
     "absolute": (archive({"/etc/passwd": b"x", "card.json": dumped(AQUA)}), "the archive holds '/etc/passwd'"),
     "windows": (archive({"C:\\x": b"x", "card.json": dumped(AQUA)}), "the archive holds 'C:"),
@@ -267,6 +266,15 @@ def test_a_folder_gives_its_cards_and_passes_over_other_files(tmp_path: Path) ->
     assert [path.relative_to(tmp_path).as_posix() for path in find_stories([tmp_path])] == [
         "card.charx", "card.yaml", "deep/aqua.json", "text.png", "v2.json",
     ]  # fmt: skip
+
+
+def test_the_settings_say_more_than_the_contents_do(tmp_path: Path) -> None:
+    (tmp_path / "card.json").write_bytes(FORMS["v2.json"])
+    (tmp_path / "ludic.toml").write_text(
+        '[[sources]]\nfiles = ["*.json"]\nkind = "json"\npointer = "/data/first_mes"\nid = "../name"\n'
+    )
+    assert find_stories([tmp_path]) == [tmp_path / "card.json#Aqua"]
+    assert read_story(tmp_path / "card.json#Aqua").prose.body == "Hello, {{user}}."
 
 
 def test_macros_are_expanded_once_and_others_stay() -> None:

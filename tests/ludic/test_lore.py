@@ -161,8 +161,17 @@ def test_a_story_names_a_lorebook_as_it_names_a_bible(tmp_path: Path, monkeypatc
 # Writing
 
 
+ODD = {
+    "entries": [
+        {"keys": "Odo, Marsh ,", "content": None, "enabled": 1},
+        {"content": "@@depth 4"},
+        {"key": [" x "], "disable": 0, "order": "10", "comment": " two  blanks "},
+    ]
+}
+
+
 @pytest.mark.parametrize(
-    "document", [WORLD, AQUA, {"spec": "lorebook_v3", "data": AQUA["data"]["character_book"]}]
+    "document", [WORLD, AQUA, ODD, {"spec": "lorebook_v3", "data": AQUA["data"]["character_book"]}]
 )
 def test_what_is_not_changed_is_the_same_to_the_byte(document: Any) -> None:
     book = book_in(document, "x")
@@ -337,6 +346,24 @@ def test_a_story_in_a_vault_goes_from_file_to_verdict(vault: Path, ludic: Ludic)
     assert told["state"] == "read"
     assert not [one for one in told["findings"] if one["code"] in {"bare-linkage", "unknown-place"}]
     assert inputs_of(tale)[vault / "Places/The Mill.md"] == "Story Bible"
+
+
+def test_a_vault_of_more_notes_or_words_than_anybody_has_is_refused(
+    vault: Path, monkeypatch: Any, ludic: Ludic
+) -> None:
+    monkeypatch.setattr("ludic_deepeval.lore.vault.MAX_NODES", 2)
+    ran = ludic("bible", "check", vault)
+    assert (ran.code, ran.err) == (2, f"ludic: {vault}: more than 2 notes; allowed: at most 2\n")
+    monkeypatch.setattr("ludic_deepeval.lore.vault.MAX_NODES", 20_000)
+    monkeypatch.setattr("ludic_deepeval.lore.vault.MAX_TOTAL", 100)
+    assert "more than 0 MiB of notes" in ludic("bible", "check", vault).err
+
+
+def test_a_vault_without_a_note_that_can_be_read_says_why(tmp_path: Path, ludic: Ludic) -> None:
+    write(tmp_path / "v/.obsidian/x", "")
+    assert "no notes here" in ludic("bible", "check", tmp_path / "v").err
+    write(tmp_path / "v/a.md", "---\na: [\n---\n")
+    assert "a.md: not valid YAML" in ludic("bible", "check", tmp_path / "v").err
 
 
 def test_a_changed_note_concerns_the_stories_of_its_vault(vault: Path, monkeypatch: Any) -> None:
