@@ -38,6 +38,8 @@ def check(
     lore = _lore(path)
     bible = lore.bible
     counts = {kind: len(getattr(bible, kind)) for kind in KINDS}
+    if not bible.entries:
+        del counts["entries"]  # which bibles of our own have none of
     if as_json:
         told: dict[str, Any] = {"told": list(lore.told)} if lore.told else {}
         head = {"version": 1, "id": bible.id, "name": bible.name, "bible_version": bible.version}

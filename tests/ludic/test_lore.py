@@ -363,7 +363,7 @@ def test_a_vault_without_a_note_that_can_be_read_says_why(tmp_path: Path, ludic:
     write(tmp_path / "v/.obsidian/x", "")
     assert "no notes here" in ludic("bible", "check", tmp_path / "v").err
     write(tmp_path / "v/a.md", "---\na: [\n---\n")
-    assert "a.md: not valid YAML" in ludic("bible", "check", tmp_path / "v").err
+    assert "a.md: line 3, column 1: not valid YAML" in ludic("bible", "check", tmp_path / "v").err
 
 
 def test_a_changed_note_concerns_the_stories_of_its_vault(vault: Path, monkeypatch: Any) -> None:
