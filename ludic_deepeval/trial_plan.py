@@ -133,6 +133,7 @@ def world_text(bible: Bible) -> str:
         "deities": "Gods",
         "history": "History",
         "rules": "Laws",
+        "entries": "Further lore",
     }
     lines = [bible.name]
     last = ""

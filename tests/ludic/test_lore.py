@@ -23,6 +23,7 @@ from ludic_deepeval.lore.loading import read_lore
 from ludic_deepeval.sources import read_story
 from ludic_deepeval.sources.wikilinks import as_read
 from ludic_deepeval.text import name_key
+from ludic_deepeval.trial_plan import world_text
 from ludic_deepeval.watch import inputs_of
 
 sys.path.insert(0, str(Path(__file__).parent))  # no package: it would shadow the library
@@ -483,3 +484,8 @@ def test_names_are_found_by_the_index_as_by_looking_at_each() -> None:
         "n-3x",
         "n-4x",
     ]
+
+
+def test_a_model_that_writes_in_a_vault_is_told_of_every_note(vault: Path) -> None:
+    told = world_text(load_bible(vault))
+    assert told.split("\n")[-2:] == ["Further lore:", f"- {NFC} (also The Keeper): She hates the house."]
