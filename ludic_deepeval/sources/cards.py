@@ -183,8 +183,7 @@ def read_card(raw: str, path: Path, remarks: tuple[Remark, ...] = ()) -> Sheet:
     parts = [
         one.respelled(macro_pieces(one.text, name)) for one in file.texts([(*way, key) for key in wanted])
     ]
-    book = fields.get("character_book")
-    has_book = isinstance(book, dict) and bool(book.get("entries"))
+    has_book = _has_lore(file.data, fields, path)
     skipped = [key for key in SKIPPED if fields.get(key)]
     also = "its character_book is its Story Bible" if has_book else ""
     told = told_fields(wanted, parts, skipped, also)
@@ -193,3 +192,17 @@ def read_card(raw: str, path: Path, remarks: tuple[Remark, ...] = ()) -> Sheet:
         raise InputError(path, "no prose in this card", allowed=allowed, hint=told)
     remark = Remark("fields-read", told)
     return Sheet(raw, parts, name, (remark, *remarks), has_book=has_book)
+
+
+def _has_lore(data: Any, fields: Mapping[str, Any], path: Path) -> bool:
+    """Whether a card brings a lorebook with an entry in use; one that is malformed is told when it is asked for."""
+    book = fields.get("character_book")
+    if not isinstance(book, dict) or not book.get("entries"):
+        return False
+    from ludic_deepeval.lore.book import book_in  # noqa: PLC0415  # most cards have none
+    from ludic_deepeval.lore.loading import nodes_in  # noqa: PLC0415
+
+    try:
+        return bool(nodes_in(book_in(data, path))[0])
+    except InputError:
+        return True

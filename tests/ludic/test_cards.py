@@ -135,6 +135,18 @@ def test_a_card_goes_from_file_to_verdict_with_its_own_lorebook(
     assert "linkage 9, but it names nothing of The Long Lock" in ludic("check", "aqua.png").out
 
 
+def test_a_card_with_a_broken_lorebook_says_where_it_is_broken(tmp_path: Path, ludic: Ludic) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(dumped(variant(character_book={"entries": [{"keys": 5}]})))
+    write_atomic(tmp_path / "a.json.marks.yaml", SHEET)
+    assert ludic("lock", path).code == 0
+    ran = ludic("check", path)
+    assert (ran.code, ran.err) == (
+        2,
+        f"ludic: {path}: data.character_book.entries.0.keys: found 5; allowed: a list of words\n",
+    )
+
+
 def test_front_matter_stands_beside_a_card(tmp_path: Path, monkeypatch: Any, ludic: Ludic) -> None:
     path = tmp_path / "aqua.json"
     path.write_bytes(FORMS["v2.json"])
@@ -162,7 +174,13 @@ def test_two_cards_in_an_image_that_are_not_the_same_are_told(tmp_path: Path) ->
     ).remarks
 
 
-@pytest.mark.parametrize("book", [None, [], {}, {"entries": []}])
+@pytest.mark.parametrize(
+    "book",
+    [
+        None, [], {}, {"entries": []}, {"entries": [{"keys": ["x"], "content": "y", "enabled": False}]},
+        {"entries": [{"keys": ["x"], "content": "@@dont_activate\ny"}]}, {"entries": [{}]},
+    ],
+)  # fmt: skip
 def test_a_card_without_a_lorebook_is_a_card(tmp_path: Path, book: Any) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(dumped(variant(character_book=book)))
