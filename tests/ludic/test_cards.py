@@ -237,14 +237,25 @@ def test_a_card_that_cannot_be_used_is_one_clear_line(tmp_path: Path, ludic: Lud
 
 
 @pytest.mark.parametrize(
-    "name", ["text.png", "ztxt.png", "itxt-packed.png", "card.charx", "v2.json", "card.yaml"]
+    "name",
+    [
+        "text.png",
+        "ztxt.png",
+        "itxt-packed.png",
+        "card.charx",
+        "v2.json",
+        "card.yaml",
+        "actor.yml",
+        "tale.txt",
+    ],
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_card_with_any_bytes_changed_is_a_story_or_a_clear_line(
     tmp_path: Path, name: str, data: st.DataObject
 ) -> None:
-    whole = bytearray(FORMS[name])
+    others = {"actor.yml": yaml.safe_dump(ACTOR).encode(), "tale.txt": b"---\ntitle: x\n---\nA [[tale]].\n"}
+    whole = bytearray((FORMS | others)[name])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(whole) - 1))
         what = data.draw(st.sampled_from(["flip", "cut", "double"]))

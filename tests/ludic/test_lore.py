@@ -22,7 +22,7 @@ from ludic_deepeval.lore.book import Entry, book_in, with_entries
 from ludic_deepeval.lore.loading import read_lore
 from ludic_deepeval.sources import read_story
 from ludic_deepeval.sources.wikilinks import as_read
-from ludic_deepeval.text import name_key
+from ludic_deepeval.text import Prose, name_key
 from ludic_deepeval.trial_plan import world_text
 from ludic_deepeval.watch import inputs_of
 
@@ -489,3 +489,33 @@ def test_names_are_found_by_the_index_as_by_looking_at_each() -> None:
 def test_a_model_that_writes_in_a_vault_is_told_of_every_note(vault: Path) -> None:
     told = world_text(load_bible(vault))
     assert told.split("\n")[-2:] == ["Further lore:", f"- {NFC} (also The Keeper): She hates the house."]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_lorebook_with_any_bytes_changed_is_a_bible_or_a_clear_line(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    whole = bytearray(json.dumps(WORLD, indent=1).encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        if data.draw(st.booleans()):
+            whole[at] ^= data.draw(st.integers(1, 255))
+        else:
+            del whole[at : at + data.draw(st.integers(1, 40))]
+            whole = whole or bytearray(b"x")
+    path = tmp_path / "b.json"
+    path.write_bytes(bytes(whole))
+    with suppress(InputError):  # which is one line, whatever it is about
+        load_bible(path)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("[]!|#\\`~\n ab/^é\u0301\r"), max_size=60))
+def test_any_text_with_links_has_places_that_never_go_back(written: str) -> None:
+    found, at = as_read(written)
+    assert len(at) == len(found) + 1
+    assert list(at) == sorted(at)
+    prose = Prose(written, front_matter=False, reading=as_read)
+    for offset in range(len(prose.body) + 1):
+        prose.place(offset)
