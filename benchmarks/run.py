@@ -4,12 +4,16 @@ import argparse
 import sys
 
 from benchmarks import (
+    bench_branches,
     bench_changed,
     bench_check,
     bench_notary,
+    bench_report,
     bench_runs,
     bench_score,
     bench_sources,
+    bench_studies,
+    bench_trulens,
     bench_worth,
 )
 
@@ -29,6 +33,10 @@ def main() -> int:
         bench_sources,
         bench_notary,
         bench_worth,
+        bench_report,
+        bench_studies,
+        bench_branches,
+        bench_trulens,
         bench_runs,
     ):
         for row in bench.run(smoke=smoke):

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from ludic_deepeval.advice import Fix, apply_fix, cheapest_fixes
     from ludic_deepeval.bible import Bible, LinkageSupport, linkage_support, load_bible
     from ludic_deepeval.check import CheckResult, StoryResult, check_stories
-    from ludic_deepeval.consistency import ConsistencyReport, Fault, check_consistency
+    from ludic_deepeval.consistency import ConsistencyReport, check_consistency
     from ludic_deepeval.errors import InputError, LudicError, StaleError
+    from ludic_deepeval.faults import Fault
     from ludic_deepeval.ledger import FactLedger, load_ledger
     from ludic_deepeval.lockfile import Lockfile, load_lockfile
     from ludic_deepeval.outcome import Outcome, Scored, Unscored
@@ -26,7 +27,8 @@ _HOME = {
     "advice": ("Fix", "apply_fix", "cheapest_fixes"),
     "bible": ("Bible", "LinkageSupport", "linkage_support", "load_bible"),
     "check": ("CheckResult", "StoryResult", "check_stories"),
-    "consistency": ("ConsistencyReport", "Fault", "check_consistency"),
+    "consistency": ("ConsistencyReport", "check_consistency"),
+    "faults": ("Fault",),
     "errors": ("InputError", "LudicError", "StaleError"),
     "ledger": ("FactLedger", "load_ledger"),
     "lockfile": ("Lockfile", "load_lockfile"),

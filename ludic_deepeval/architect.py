@@ -156,7 +156,7 @@ async def _read(
     number: int, story: Story, setting: Setting, folder: TrialFolder, notary: ChatModel, meter: Meter
 ) -> tuple[Lockfile, Read]:
     before = meter.spent
-    found = await extract(story.prose, notary, setting.notary, meter=meter)
+    found = await extract(story.prose, notary, setting.reading, meter=meter)
     spent = meter.spent.since(before)
     read = Read(
         model=notary.name,
@@ -195,7 +195,7 @@ def _judged(
         rewrite = compare_drafts(drafts[-1].ledger, lock.ledger, bible, faction=faction, location=location)
     decided = Decided(
         number=number,
-        decision=_decision(plan, number, passed=passed, unscored=unscored is not None),
+        decision=decide(plan, number, passed=passed, unscored=unscored is not None),
         lpi=str(card.lpi) if unscored is None else None,
         pcv=str(card.pcv) if unscored is None else None,
         figures=_figures(card, lock.ledger, bible) if unscored is None else None,
@@ -211,7 +211,8 @@ def _figures(card: ScoreCard, ledger: FactLedger, bible: Bible) -> dict[str, Any
     return card_json(card) | {"consistency": {"score": report.score, "faults": faults}}
 
 
-def _decision(plan: Plan, number: int, *, passed: bool, unscored: bool) -> Decision:
+def decide(plan: Plan, number: int, *, passed: bool, unscored: bool) -> Decision:
+    """What becomes of a draft: the gate alone decides, and of a draft that nobody could score it decides nothing."""
     if unscored:  # nobody knows whether it falls short, so nothing is asked of the Architect
         return "unscored"
     if not plan.gated:

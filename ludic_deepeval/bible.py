@@ -1,7 +1,9 @@
 """Story Bibles: what is true in a setting, as data (LudicMetrics §4.5).
 
 A bible is a folder with a `bible.yaml`, or with one folder a version (`v1`, `v2`, …) that each hold one. Its nodes are
-factions, locations, deities, history and rules. A rule forbids a practice in places, or wherever a faction holds sway.
+factions, locations, deities, people, history and rules. A rule forbids a practice in places, or wherever a faction holds
+sway. A node that a later version has ended (a city destroyed, a law repealed) is not taken out but *retired*: it says in which
+version, how, and what became of it, so that prose which still counts on it can be told (LudicMetrics §6.3).
 Lorebooks, cards that bring one and vaults of notes are bibles as well (`lore`); what they do not say the kind of is an entry.
 """
 
@@ -26,19 +28,37 @@ LORE_SUFFIXES: Final = (".json", ".yaml", ".yml", ".png", ".charx")
 _REFERENCE: Final = re.compile(r"([\w-]+)(?:@(v\d+))?\Z")
 _VERSION: Final = re.compile(r"v(\d+)\Z")
 
-NodeKind: TypeAlias = Literal["factions", "locations", "deities", "history", "rules", "entries"]
-KINDS: Final[tuple[NodeKind, ...]] = ("factions", "locations", "deities", "history", "rules", "entries")
+NodeKind: TypeAlias = Literal["factions", "locations", "deities", "people", "history", "rules", "entries"]
+KINDS: Final[tuple[NodeKind, ...]] = (
+    "factions",
+    "locations",
+    "deities",
+    "people",
+    "history",
+    "rules",
+    "entries",
+)
 MAX_NODES: Final = 20_000
 MAX_TEXT: Final = 100_000
+How: TypeAlias = Literal["destroyed", "dead", "dissolved", "lost", "repealed", "other"]
+
+
+class Retired(Frozen):
+    """That a node is no more: since which version, how, and what became of it."""
+
+    version: Annotated[str, Field(pattern=r"^v\d+$")]
+    how: How
+    text: Text
 
 
 class Node(Frozen):
-    """Anything that a bible knows by name."""
+    """Anything that a bible knows by name. `text` is what it is, or what it was until it was `retired`."""
 
     id: Id
     name: Text
     aliases: tuple[Text, ...] = ()
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+    retired: Retired | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,6 +98,7 @@ class Bible(Frozen):
     factions: Annotated[tuple[Node, ...], _Many] = ()
     locations: Annotated[tuple[Location, ...], _Many] = ()
     deities: Annotated[tuple[Node, ...], _Many] = ()
+    people: Annotated[tuple[Node, ...], _Many] = ()
     history: Annotated[tuple[Node, ...], _Many] = ()
     rules: Annotated[tuple[Rule, ...], _Many] = ()
     entries: Annotated[tuple[Node, ...], _Many] = ()
@@ -90,6 +111,8 @@ class Bible(Frozen):
                 if seen.setdefault(name, node) is not node:
                     found = f"{shown(name)} is also a name of '{seen[name].id}'; allowed: ids and names of one node only"
                     raise ValueError(f"@{kind}[{index}]@{found}")
+            if node.retired is not None:
+                self._in_time(node.retired.version, f"{kind}[{index}].retired.version")
         factions = {node.id for node in self.factions}
         locations = {node.id for node in self.locations}
         wanted: list[tuple[str, str | None, set[str], str]] = []
@@ -106,6 +129,14 @@ class Bible(Frozen):
                 raise ValueError(f"@{path}@{shown(found_id)} is none of the {kind_name}; allowed: {allowed}")
         return self
 
+    def _in_time(self, version: str, where: str) -> None:
+        """A version can have retired only what an earlier one had, and no version knows the next."""
+        own = _VERSION.match(self.version)
+        last = int(own[1]) if own else None
+        if int(version[1:]) < 2 or last is None or int(version[1:]) > last:
+            allowed = f"v2 to {self.version}" if last and last > 1 else "nothing retired in a first version"
+            raise ValueError(f"@{where}@found {shown(version)}; allowed: {allowed}")
+
     def nodes(self) -> Iterator[tuple[NodeKind, int, Node]]:
         """Yield every node as (kind, index, node)."""
         for kind in KINDS:
@@ -114,7 +145,7 @@ class Bible(Frozen):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every name and alias of factions, locations, deities, history and entries; rules are laws, not entities.
+        """Every name and alias of all nodes but rules, which are laws and not entities.
 
         What an entry is found by and is written small throughout, such as "old magic", is a word and no name.
         """
@@ -244,7 +275,43 @@ def load_bible(folder: Path, version: str | None = None) -> Bible:
         raise InputError(
             path, f"found {shown(data)}", allowed="a mapping with schema_version, id, name and nodes"
         )
-    return load_model(Bible, data, path)
+    bible = load_model(Bible, data, path)
+    if _VERSION.match(path.parent.name) and bible.version != path.parent.name:
+        raise InputError(
+            path,
+            f"found {shown(bible.version)}",
+            where="version",
+            allowed=f"{path.parent.name}, as its folder",
+        )
+    return bible
+
+
+def versions_of(folder: Path) -> tuple[Bible, ...]:
+    """Load every version that a setting's folder has, the oldest first; of one without versions, the bible itself."""
+    if (folder / FILE).is_file():
+        return (load_bible(folder),)
+    return tuple(load_bible(folder, version) for version in _versions(folder)) or (load_bible(folder),)
+
+
+def dropped(older: Bible, newer: Bible) -> tuple[str, ...]:
+    """Ids of nodes that a newer version leaves out. They should be kept as retired, or old lore goes unnoticed."""
+    kept = {node.id for _, _, node in newer.nodes()}
+    return tuple(node.id for _, _, node in older.nodes() if node.id not in kept)
+
+
+def open_bible(reference: str, start: Path | None = None) -> Bible:
+    """Load the bible that a person names on a command line: a folder, a lorebook's file, or a setting's name, each with `@vN` or without.
+
+    Raises:
+        InputError: There is none, or it cannot be used.
+    """
+    given, at, version = reference.rpartition("@")
+    if not at or not _VERSION.match(version):
+        given, version = reference, ""
+    folder = Path(given)
+    if folder.is_dir() or (folder.is_file() and not version):
+        return load_bible(folder, version or None)
+    return load_bible(resolve_bible(reference, start or Path.cwd(), "--bible"))
 
 
 def _versions(folder: Path) -> list[str]:

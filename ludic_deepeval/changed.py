@@ -192,10 +192,10 @@ def _named(path: Path) -> list[Path]:
 
         if sources_of(path):
             return embedded_of(path)
-        from ludic_deepeval.branches.reading import is_branching  # noqa: PLC0415
+        from ludic_deepeval.branches.reading import holds_branches  # noqa: PLC0415
         from ludic_deepeval.sources.known import is_known  # noqa: PLC0415
 
-        return [path] if is_branching(path) or is_known(path) else []
+        return [path] if holds_branches(path) or is_known(path) else []
     return [path] if real_file(path).is_file() else []
 
 

@@ -1,17 +1,17 @@
 """Paths in, findings out: what the command, the hook, the pytest plugin and the action all call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from ludic_deepeval.codes import SEVERITIES
+from ludic_deepeval.codes import LORE_CODES, SEVERITIES
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, StaleError
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.findings import Finding, Placer, of_lock
-from ludic_deepeval.judging import Reading, figures, graded, judge
+from ludic_deepeval.judging import Reading, figures, graded, judge, marks_for, without_the_meant
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verify
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
@@ -29,6 +29,17 @@ if TYPE_CHECKING:
 State: TypeAlias = Literal["read", "unread", "unscored"]
 MoveMarks: TypeAlias = Callable[[Lockfile, Story], Lockfile | None]
 """Makes of a stale lockfile one that fits the story, or none."""
+
+
+class Lore(Protocol):
+    """Holds prose against one version of a Story Bible (`trulens_feedback.lore.LoreCheck`)."""
+
+    @property
+    def bible(self) -> "Bible":
+        """That version, which takes the place of the one that a story names."""
+
+    def findings(self, story: Story, ledger: FactLedger | None, policy: Policy) -> Sequence[Finding]:
+        """What the prose gets wrong; needs no ledger."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,16 @@ class StoryResult:
         """Whether the gate is passed; None when it was not measured."""
         gate = self.outcome.value.card.gate if isinstance(self.outcome, Scored) else None
         return gate.passed if isinstance(gate, Gate) else None
+
+    @property
+    def breaks_lore(self) -> bool:
+        """Whether its prose gets the world wrong, which can be told of a story that nobody has read."""
+        return any(finding.fails and finding.code in LORE_CODES for finding in self.findings)
+
+    @property
+    def has_idle_mark(self) -> bool:
+        """Whether its front matter excuses what was not found."""
+        return any(finding.fails and finding.code == "unused-mark" for finding in self.findings)
 
     @property
     def is_known_unread(self) -> bool:
@@ -118,6 +139,10 @@ class CheckResult:
         """0 holds, 1 something falls short, 2 an input is wrong."""
         if self.errors:
             return 2
+        if any(
+            story.breaks_lore or (story.state == "unread" and story.has_idle_mark) for story in self.stories
+        ):
+            return 1
         apart = any(story.state != "read" and not story.is_known_unread for story in self.stories)
         return 1 if self.summary["failed"] or (apart and not self.allow_unread) else 0
 
@@ -145,10 +170,14 @@ class Checker:
     Args:
         policy: The policy for every story; None looks for each story's own (`find_policy`).
         profile: A profile that overrides the stories' own.
+        lore: Also hold the prose against this version of a bible.
     """
 
-    def __init__(self, policy: Policy | None = None, *, profile: str | None = None) -> None:
+    def __init__(
+        self, policy: Policy | None = None, *, profile: str | None = None, lore: Lore | None = None
+    ) -> None:
         self._policy = policy
+        self._lore = lore
         self._profile = profile
         self._bibles: dict[Path, Bible] = {}
         self._policies: dict[Path, Policy] = {}
@@ -171,7 +200,9 @@ class Checker:
             raise InputError(story.file, error.found, where="profile", allowed=error.allowed) from None
 
     def bible_for(self, story: Story) -> "Bible | None":
-        """The bible that the front matter names, else the one that the story brings along."""
+        """The bible that prose is held against, else the one that the front matter names, else the one that the story brings."""
+        if self._lore is not None:
+            return self._lore.bible
         if story.front.bible is None and story.book is None:
             return None
         from ludic_deepeval.bible import load_bible, resolve_bible  # noqa: PLC0415  # stories without one start faster
@@ -225,6 +256,13 @@ class Checker:
                 path, story, story.id, title, policy.profile, state, outcome, ordered, holds, unscored
             )
 
+        def unread(why: Unscored, findings: list[Finding]) -> StoryResult:
+            lore = self._lore_of(story, None, policy) or []
+            marks = tuple(mark for mark in marks_for(story, lore=True) if mark.code in LORE_CODES)
+            return result(
+                "unread", why, [*findings, *without_the_meant(lore, marks if self._lore else ())], why
+            )
+
         placer = Placer(story.prose, None)
         if not story.lockfile.exists():
             if not story.prose.body:
@@ -232,7 +270,7 @@ class Checker:
             why = Unscored(
                 "unread", f"not read yet (no ledger). Mark it up: ludic annotate {path}. No AI needed."
             )
-            return result("unread", why, [placer.at(0, "unread", why.reason)], why)
+            return unread(why, [placer.at(0, "unread", why.reason)])
         lock = load_lockfile(story.lockfile)
         try:
             verify(lock, story.prose, story.lockfile)
@@ -242,7 +280,7 @@ class Checker:
                 why = Unscored(
                     "unread", f"changed since it was read. Move its marks along: ludic relock {path}"
                 )
-                return result("unread", why, [placer.at(0, "stale", why.reason)], why)
+                return unread(why, [placer.at(0, "stale", why.reason)])
             lock = moved
         placer = Placer(story.prose, lock.ledger)
         aside = list(of_lock(lock, placer, story.prose))
@@ -255,15 +293,20 @@ class Checker:
                 "unread",
                 f"{count} not read yet. Mark what is new: ludic annotate --force {path}; or, if nothing in it wants marking: ludic relock --read {path}",
             )
-            return result("unread", why, aside, why)
+            return unread(why, aside)
         if why_not := lock.too_little_grounded:
             return result("unscored", why_not, [*aside, placer.at(0, "unscored", why_not.reason)], why_not)
         reading = self.read(story, lock)
-        findings = judge(story, reading, placer, self.bible_for(story)) + aside
+        lore = self._lore_of(story, reading.ledger, policy)
+        findings = judge(story, reading, placer, self.bible_for(story), lore) + aside
         if isinstance(reading.card.gate, Unscored):
             gap = reading.card.gate
             return result("unscored", Scored(reading), [*findings, placer.at(0, "unscored", gap.reason)], gap)
         return result("read", Scored(reading), findings, None)
+
+    def _lore_of(self, story: Story, ledger: FactLedger | None, policy: Policy) -> list[Finding] | None:
+        """What the prose gets wrong about the bible that it is held against; None when it is held against none."""
+        return None if self._lore is None else list(self._lore.findings(story, ledger, policy))
 
 
 def _sheet_changed(story: Story, lock: Lockfile) -> bool:
@@ -301,6 +344,7 @@ def check_stories(
     profile: str | None = None,
     allow_unread: bool = False,
     progress: Callable[[list[Path]], Any] = iter,
+    lore: Lore | None = None,
 ) -> CheckResult:
     """Judge every story that files and folders hold.
 
@@ -310,6 +354,7 @@ def check_stories(
         profile: Overrides the stories' own.
         allow_unread: Let unread and unscored stories through.
         progress: Wraps the list of files while it is worked through.
+        lore: Also hold the prose of every story, read or not, against a version of a bible.
 
     Returns:
         The results in stable order. A file that cannot be used is in `errors` and does not stop the others.
@@ -317,7 +362,7 @@ def check_stories(
     Raises:
         InputError: A path that does not exist, or a folder without stories.
     """
-    checker = Checker(policy, profile=profile)
+    checker = Checker(policy, profile=profile, lore=lore)
     stories: list[StoryResult] = []
     errors: list[InputError] = []
     for path in progress(find_stories(paths)):

@@ -15,8 +15,11 @@ from ludic_deepeval import (
     cli_marks,
     cli_profile,
     cli_quests,
+    cli_sensitivity,
     cli_stress,
     cli_table,
+    cli_trulens,
+    cli_validity,
 )
 from ludic_deepeval.cli_extract import extract
 from ludic_deepeval.cli_judge import judge
@@ -104,6 +107,10 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         str | None,
         typer.Option(metavar="REF", help="What --changed compares with; by default the main branch."),
     ] = None,
+    bible: Annotated[
+        str | None,
+        typer.Option(metavar="BIBLE[@vN]", help="Also hold the prose against this version of a Story Bible."),
+    ] = None,
 ) -> None:
     """Judge stories: is there something to play, and do they contradict themselves?"""
     if not paths and not changed:
@@ -122,6 +129,7 @@ def check(  # noqa: PLR0913, PLR0917  # one argument an option of the command
             reports=reports or (),
             changed=changed,
             base=base,
+            bible=bible,
         )
     )
 
@@ -267,6 +275,9 @@ cli_quests.register(app)
 cli_archive.register(app)
 cli_branches.register(app)
 cli_bible.register(app)
+cli_sensitivity.register(app)
+cli_validity.register(app)
+cli_trulens.register(app)
 
 
 def main() -> None:

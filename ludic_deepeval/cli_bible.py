@@ -1,5 +1,6 @@
 """The commands about Story Bibles: `ludic bible check` and `ludic bible export`."""
 
+import itertools
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ _ONE = {
     "factions": "faction",
     "locations": "location",
     "deities": "deity",
+    "people": "person",
     "history": "history",
     "rules": "rule",
     "entries": "entry",
@@ -32,23 +34,49 @@ def check(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Check a Story Bible: every field, every name and every reference."""
-    from ludic_deepeval.bible import KINDS
+    """Check a Story Bible: every field, every name and every reference, and that no version drops a node unsaid."""
+    from ludic_deepeval.bible import KINDS, dropped, is_lore, versions_of
 
     lore = _lore(path)
-    bible = lore.bible
+    versions = (lore.bible,) if is_lore(path) else versions_of(path)
+    bible = versions[-1]
     counts = {kind: len(getattr(bible, kind)) for kind in KINDS}
     if not bible.entries:
         del counts["entries"]  # which bibles of our own have none of
+    retired = [node.id for _, _, node in bible.nodes() if node.retired]
+    gone = {
+        newer.version: lost
+        for older, newer in itertools.pairwise(versions)
+        if (lost := dropped(older, newer))
+    }
     if as_json:
         told: dict[str, Any] = {"told": list(lore.told)} if lore.told else {}
-        head = {"version": 1, "id": bible.id, "name": bible.name, "bible_version": bible.version}
-        print_json(head | {"nodes": counts} | told)
-        return
-    known = [f"{count:,} {_ONE[kind] if count == 1 else kind}" for kind, count in counts.items() if count]
-    say(clean(f"{path}: {bible.name} {bible.version}: {', '.join(known)}", limit=1000))
-    for line in lore.told:
-        say(f"  {clean(line, limit=1000)}")
+        print_json(
+            {
+                "version": 1,
+                "id": bible.id,
+                "name": bible.name,
+                "bible_version": bible.version,
+                "nodes": counts,
+                "versions": [one.version for one in versions],
+                "retired": retired,
+                "dropped": {version: list(lost) for version, lost in gone.items()},
+            }
+            | told
+        )
+    else:
+        known = [
+            f"{count:,} {_ONE.get(kind, kind) if count == 1 else kind}"
+            for kind, count in counts.items()
+            if count
+        ]
+        more = f"; {len(retired)} retired" if retired else ""
+        say(clean(f"{path}: {bible.name} {bible.version}: {', '.join(known)}{more}", limit=1000))
+        for line in lore.told:
+            say(f"  {clean(line, limit=1000)}")
+        for version, lost in gone.items():
+            say(f"  {version} drops {', '.join(lost)}; keep what is no more, as retired")
+    raise typer.Exit(1 if gone else 0)
 
 
 def export(

@@ -10,6 +10,7 @@ from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import complain, print_json, say
 
 if TYPE_CHECKING:
+    from ludic_deepeval.branches.graph import Graph
     from ludic_deepeval.branches.report import Verdict
 
 _SHOWN = 12  # passages of a path
@@ -78,7 +79,7 @@ def _lines(verdict: "Verdict") -> Iterator[str]:
             where = f"line {at}" if at else passage
             yield clean(f"    {where}: “{quote}”", limit=600)
         if len(finding.path) > 1:
-            yield clean(f"    path: {_path(finding.path)}", limit=1500)
+            yield clean(f"    path: {_path(verdict.graph, finding.path)}", limit=1500)
     for line in verdict.said:
         yield clean(f"  {line}", limit=1000)
     for note in graph.notes:
@@ -86,8 +87,9 @@ def _lines(verdict: "Verdict") -> Iterator[str]:
     yield ""
 
 
-def _path(path: tuple[str, ...]) -> str:
-    if len(path) <= _SHOWN:
-        return " → ".join(path)
+def _path(graph: "Graph", path: tuple[str, ...]) -> str:
+    names = [graph.passages[name].title or name for name in path]
+    if len(names) <= _SHOWN:
+        return " → ".join(names)
     half = _SHOWN // 2
-    return " → ".join([*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]])
+    return " → ".join([*names[:half], f"… {len(names) - 2 * half} more …", *names[-half:]])

@@ -66,7 +66,7 @@ def crosscheck(  # noqa: PLR0913, PLR0917  # one argument an option of the comma
     from ludic_deepeval.sources import find_stories
 
     require_profile(profile)
-    kind: RubricKind = rubric("rtn", rubrics).kind  # type: ignore[arg-type]  # it refuses what is no kind
+    kind: RubricKind = rubric("rtn", rubrics).kind  # type: ignore[arg-type,assignment]  # it refuses what is no kind
     checker = Checker(profile=profile)
     read: list[tuple[StoryResult, Reading]] = []
     unread: list[tuple[str, str]] = []

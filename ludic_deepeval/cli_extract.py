@@ -1,11 +1,13 @@
 """`ludic extract`: prose in, grounded ledgers and lockfiles out, read by a model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ludic_deepeval.errors import InputError, LudicError, ModelError
+from ludic_deepeval.cli_batch import from_batch
+from ludic_deepeval.errors import InputError, LudicError, ModelError, clean
 from ludic_deepeval.terminal import complain, note, print_json, say
 
 if TYPE_CHECKING:
@@ -62,6 +64,13 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
             min=200, help="The longest answer, thinking included; 12,000. Less for a small context."
         ),
     ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Hand all stories in at once to Anthropic, at half the price and within a day; FILE remembers it.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost, and ask nobody.")
     ] = False,
@@ -75,11 +84,13 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
 
     settings = Settings(temperature=temperature, max_tokens=max_tokens or ANSWER)
     name, opened = name_of(model, record)
+    if batch is not None and not name.startswith("anthropic:"):
+        raise InputError("--batch", f"{clean(name)} takes no batches", allowed="a model as anthropic:…")
     plans, errors = _plans(paths, name, settings, changed=changed, force=force)
     jobs = jobs_for(plans, repeat)
     if dry_run:
         to_read = {job.plan.story.path for job in jobs}
-        found = preview(list(requests_of(jobs, settings)))
+        found = preview(list(requests_of(jobs)))
         if as_json:
             cost = {
                 "calls": found.calls,
@@ -94,11 +105,15 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     meter = Meter(Budget(budget_calls, budget_tokens))
     keeper = _Keeper()
     run = None
+    left = ""
     if jobs:
         if repeat > 1 and temperature == 0:
             note("temperature 0: a model that keeps to it answers alike each time; try --temperature 0.7")
-        with opened or open_asked(model, record) as asked:
-            run = read_all(jobs, asked, settings, concurrency=concurrency, meter=meter, on_done=keeper.keep)
+        with opened or open_asked(model, None if batch else record) as asked:
+            reader, now = asked, jobs
+            if batch is not None:
+                reader, now, left = from_batch(batch, asked, jobs, meter.budget, record)
+            run = read_all(now, reader, concurrency=concurrency, meter=meter, on_done=keeper.keep)
     if (
         run is not None
         and isinstance(run.stopped, ModelError)
@@ -106,7 +121,10 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         and not keeper.done
     ):
         raise run.stopped
+    if batch is not None and run is not None and run.stopped is None:
+        batch.unlink(missing_ok=True)  # all of it has been read
     report = _report(name, plans, jobs, run, meter, tuple(errors), keeper, repeat)
+    report = replace(report, stopped=report.stopped or left)
     if plans or as_json:
         _tell(report, as_json=as_json)
     _end(errors, _code(run, report))
@@ -246,7 +264,8 @@ def _code(run: "Run | None", report: "Report") -> int:
     if any(error.kind in _WRONG_CALL for error in (*failed, *stop)):
         return 2
     unscored = any(one.extraction and one.extraction.lock.too_little_grounded for one in report.stories)
-    return 1 if failed or stop or unscored else 0
+    left = any(one.state == "left" for one in report.stories)
+    return 1 if failed or stop or unscored or left else 0
 
 
 def _end(errors: "list[InputError]", code: int) -> None:

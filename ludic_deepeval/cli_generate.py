@@ -72,6 +72,12 @@ def generate(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     budget_tokens: Annotated[
         int | None, typer.Option(min=0, help="The most tokens, read and written.")
     ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=200, help="The longest draft (4,096) and reading (12,000). Less for a small context."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost; ask nobody, write nothing.")
     ] = False,
@@ -80,8 +86,9 @@ def generate(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     """Have a backstory written, read and judged; below the gate, have it written anew."""
     from ludic_deepeval.llm.budget import Budget, Meter
     from ludic_deepeval.llm.names import choose_name, open_model
+    from ludic_deepeval.notary import ANSWER, Settings
     from ludic_deepeval.settings import find_policy
-    from ludic_deepeval.trial_plan import Setting, make_plan
+    from ludic_deepeval.trial_plan import MAX_TOKENS, Setting, make_plan
 
     require_profile(profile)
     if contrast is not None and (ungated or control):
@@ -90,7 +97,13 @@ def generate(  # noqa: PLR0913, PLR0917  # one argument an option of the command
         )
     names = [choose_name(one) for one in (model, notary or model)]
     world, bible_for = _bible(bible, out)
-    setting = Setting(world, find_policy(Path.cwd())[0].with_profile(profile), temperature=temperature)
+    setting = Setting(
+        world,
+        find_policy(Path.cwd())[0].with_profile(profile),
+        Settings(max_tokens=max_tokens or ANSWER),
+        temperature,
+        max_tokens or MAX_TOKENS,
+    )
 
     def plan(arm: "Arm", number: int, *, gated: bool) -> "Plan":
         return make_plan(

@@ -30,6 +30,13 @@ def judge(
         str,
         typer.Option(help="The profile of requests that name none: submission, one-shot, campaign or cosy."),
     ] = "submission",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="Who reads texts that come without ledger and marks; without it they stay unread.",
+        ),
+    ] = None,
 ) -> None:
     """Judge what players send in: a JSON request in, a JSON answer out, with a reply that a moderator can paste."""
     from ludic_deepeval.settings import find_policy  # other commands need none of this
@@ -39,7 +46,13 @@ def judge(
     require_profile(profile)
     policy = find_policy(Path.cwd())[0].with_profile(profile)
     serve = serve_lines if lines else serve_one
-    raise typer.Exit(serve(sys.stdin.buffer, sys.stdout, policy))
+    if model is None:
+        raise typer.Exit(serve(sys.stdin.buffer, sys.stdout, policy))
+    from ludic_deepeval.llm.names import open_model  # as above
+    from ludic_deepeval.reader import reader_of  # as above
+
+    with open_model(model) as asked:
+        raise typer.Exit(serve(sys.stdin.buffer, sys.stdout, policy, reader_of(asked)))
 
 
 def serve_one(stream: BinaryIO, out: TextIO, policy: "Policy", reader: "Reader | None" = None) -> int:

@@ -121,13 +121,11 @@ def _asked(
     name, opened = name_of(model, record)
     reads: dict[Path, Lockfile] = {}
     missing: list[tuple[str, str]] = []
-    jobs = [Job(Plan(story, "read")) for story, _ in gold.values()]
+    jobs = [Job(Plan(story, "read", Settings())) for story, _ in gold.values()]
     if not jobs:
         return name, (reads, missing)
     with opened or open_asked(model, record) as asked:
-        run = read_all(
-            jobs, asked, Settings(), concurrency=concurrency, meter=meter, on_done=lambda _job, _read: None
-        )
+        run = read_all(jobs, asked, concurrency=concurrency, meter=meter, on_done=lambda _job, _read: None)
     if isinstance(run.stopped, ModelError) and not any(run.results):
         raise run.stopped
     for path, result in zip(gold, run.results, strict=True):

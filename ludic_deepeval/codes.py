@@ -26,6 +26,8 @@ CODES: Final = {
     "skill-not-had": Code("error", "a skill is used or lost while not had"),
     "against-log": Code("error", "the prose contradicts the background log"),
     "lore-violation": Code("error", "a law of the Story Bible is broken in the open"),
+    "retired-lore": Code("error", "the prose counts on something that the Story Bible has ended"),
+    "contradicted-lore": Code("error", "the prose contradicts the Story Bible"),
     "expectation": Code("error", "the story is not what its front matter expects"),
     "unused-mark": Code("error", "something is marked intentional that was not found"),
     "few-hooks": Code("warning", "too little is left open: LPI is below the gate"),
@@ -57,6 +59,8 @@ GROUPS: Final = {
     "mysteries": frozenset({"told-mystery"}),
     "warnings": frozenset(code for code, (severity, _) in CODES.items() if severity == "warning"),
 }
+# Found only where the prose is held against a version of a bible: `ludic check --bible`.
+LORE_CODES: Final = frozenset({"retired-lore", "contradicted-lore"})
 # How the reading stands and not what it says: nobody can mean it, and no team can have learnt to live with it.
 NEVER_MEANT: Final = frozenset(
     {

@@ -7,55 +7,14 @@ somebody only asserts (`asserted_by`: a rumour, a lie, a flashback) changes no s
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
-from ludic_deepeval.ledger import PHASE_NAMES, BackgroundEvent, Event, FactLedger, Npc, Phase
+from ludic_deepeval.faults import LORE, Fault, Past, during, fault_between, quote_of
+from ludic_deepeval.ledger import BackgroundEvent, Event, FactLedger
 from ludic_deepeval.text import name_key
 
 if TYPE_CHECKING:  # a story without a bible does not pay for its models
     from ludic_deepeval.bible import Bible, Rule
-
-FaultCode: TypeAlias = Literal[
-    "dead-then-active",
-    "injury-vanished",
-    "age-fell",
-    "item-not-held",
-    "skill-not-had",
-    "against-log",
-    "lore-violation",
-]
-LORE: Final[FaultCode] = "lore-violation"
-
-# Which kinds of background event explain a fault. `other` serves what has no kind of its own.
-_EXPLAINS: Final[dict[str, frozenset[str]]] = {
-    "dead-then-active": frozenset({"resurrection", "return"}),
-    "injury-vanished": frozenset({"healing", "resurrection"}),
-    "age-fell": frozenset({"other"}),
-    "item-not-held": frozenset({"return", "other"}),
-    "skill-not-had": frozenset({"return", "healing", "other"}),
-    "place-destroyed": frozenset({"return", "resurrection", "other"}),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One contradiction.
-
-    Attributes:
-        code: What kind it is.
-        message: One line for people.
-        events: The two ids that contradict each other, the earlier first: of events of the prose or of the log, or of
-            an event and the bible's rule.
-        phases: Their phases; a rule has the phase of the event that breaks it.
-        quotes: Their words: the first quote of an event, the text of a log entry or rule, the summary of an event
-            without evidence.
-    """
-
-    code: FaultCode
-    message: str
-    events: tuple[str, str]
-    phases: tuple[Phase, Phase]
-    quotes: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,65 +71,6 @@ def check_consistency(ledger: FactLedger, bible: "Bible | None" = None) -> Consi
     return ConsistencyReport(tuple(faults))
 
 
-class Past:
-    """The background log, asked whether it explains a change."""
-
-    def __init__(self, ledger: FactLedger, log: list[BackgroundEvent]) -> None:
-        self.log = log
-        self.npcs = {npc.id: npc for npc in ledger.npcs}
-        self.protagonist = ledger.protagonist
-        self._keys = {npc.id: {name_key(npc.id), *map(name_key, npc.names)} for npc in ledger.npcs}
-
-    def person(self, subject: str) -> Npc | None:
-        """Whom a log entry's subject names, if it is a person."""
-        key = name_key(subject)
-        return next((self.npcs[npc_id] for npc_id, keys in self._keys.items() if key in keys), None)
-
-    def is_about(self, event: BackgroundEvent, subject: str) -> bool:
-        """Whether a log entry is about a person's id, or an injury, item, skill or place."""
-        keys = self._keys.get(subject, {name_key(subject)})
-        return name_key(event.subject) in keys
-
-    def explains(self, code: str, subject: str, first: Phase, last: Phase, *, own: bool = False) -> bool:
-        """Whether the log has, in a phase between the two, an event of the right kind about the subject.
-
-        Args:
-            code: The fault.
-            subject: An NPC's id, or the words for an injury, item or skill.
-            first: The phase of the earlier event.
-            last: The phase of the later one.
-            own: Whether an event about the protagonist explains it too.
-        """
-        return any(
-            event.kind in _EXPLAINS[code]
-            and first <= event.phase <= last
-            and (
-                self.is_about(event, subject)
-                or (own and name_key(event.subject) == name_key(self.protagonist))
-            )
-            for event in self.log
-        )
-
-
-def _fault(
-    code: FaultCode, message: str, first: Event | BackgroundEvent, second: Event | BackgroundEvent
-) -> Fault:
-    return Fault(
-        code, message, (first.id, second.id), (first.phase, second.phase), (quote_of(first), quote_of(second))
-    )
-
-
-def quote_of(event: Event | BackgroundEvent) -> str:
-    """The words that an event rests on."""
-    if isinstance(event, BackgroundEvent):
-        return event.text
-    return event.evidence[0].quote if event.evidence else event.summary
-
-
-def _during(event: Event | BackgroundEvent) -> str:
-    return f"in {PHASE_NAMES[event.phase]} ({event.phase})"
-
-
 def _deaths(story: list[Event], past: Past) -> Iterator[Fault]:
     died: dict[str, Event] = {}
     for event in story:
@@ -183,9 +83,9 @@ def _deaths(story: list[Event], past: Past) -> Iterator[Fault]:
                 if past.explains("dead-then-active", npc_id, death.phase, event.phase):
                     continue
                 does = "is alive" if relation.status == "alive" else "takes part again"
-                yield _fault(
+                yield fault_between(
                     "dead-then-active",
-                    f"{past.npcs[npc_id].name} dies {_during(death)} and {does} {_during(event)}; nothing says how",
+                    f"{past.npcs[npc_id].name} dies {during(death)} and {does} {during(event)}; nothing says how",
                     death,
                     event,
                 )
@@ -206,9 +106,9 @@ def _injuries(story: list[Event], past: Past) -> Iterator[Fault]:
             elif key in hurt:
                 injury, text = hurt.pop(key)
                 if not past.explains("injury-vanished", text, injury.phase, event.phase, own=True):
-                    yield _fault(
+                    yield fault_between(
                         "injury-vanished",
-                        f"'{text}' is for good {_during(injury)} and gone {_during(event)}; nothing healed it",
+                        f"'{text}' is for good {during(injury)} and gone {during(event)}; nothing healed it",
                         injury,
                         event,
                     )
@@ -222,9 +122,9 @@ def _ages(story: list[Event], past: Past) -> Iterator[Fault]:
                 continue
             if oldest is not None and change.age < oldest[0]:
                 if not past.explains("age-fell", past.protagonist, oldest[1].phase, event.phase, own=True):
-                    yield _fault(
+                    yield fault_between(
                         "age-fell",
-                        f"aged {oldest[0]} {_during(oldest[1])}, then {change.age} {_during(event)}",
+                        f"aged {oldest[0]} {during(oldest[1])}, then {change.age} {during(event)}",
                         oldest[1],
                         event,
                     )
@@ -273,9 +173,9 @@ def _held(
                 before = lost[key]
                 if not past.explains(code, name, before.phase, event.phase):
                     again = "again " if done == "lost" else ""
-                    yield _fault(
+                    yield fault_between(
                         code,
-                        f"the {what} '{name}' is lost {_during(before)} and {done} {again}{_during(event)}",
+                        f"the {what} '{name}' is lost {during(before)} and {done} {again}{during(event)}",
                         before,
                         event,
                     )
@@ -284,9 +184,9 @@ def _held(
             elif key not in held and key in gained_in and gained_in[key] is not event:
                 after = gained_in[key]
                 if not past.explains(code, name, "P1", event.phase):
-                    yield _fault(
+                    yield fault_between(
                         code,
-                        f"the {what} '{name}' is {done} {_during(event)}, before it is gained {_during(after)}",
+                        f"the {what} '{name}' is {done} {during(event)}, before it is gained {during(after)}",
                         event,
                         after,
                     )
@@ -309,7 +209,7 @@ def _against_log(story: list[Event], past: Past) -> Iterator[Fault]:
             )
             if hit and not past.explains("place-destroyed", entry.subject, entry.phase, hit.phase):
                 yield _against(
-                    entry, hit, f"{entry.subject} is destroyed {_during(entry)} and stands {_during(hit)}"
+                    entry, hit, f"{entry.subject} is destroyed {during(entry)} and stands {during(hit)}"
                 )
         elif entry.kind == "loss":
             yield from _log_loss(entry, story, past)
@@ -318,7 +218,7 @@ def _against_log(story: list[Event], past: Past) -> Iterator[Fault]:
 
 
 def _against(entry: BackgroundEvent, event: Event, message: str) -> Fault:
-    return _fault("against-log", f"by the background log {message}", entry, event)
+    return fault_between("against-log", f"by the background log {message}", entry, event)
 
 
 def _log_death(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterator[Fault]:
@@ -329,9 +229,7 @@ def _log_death(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterat
         statuses = [relation.status for relation in event.relations if relation.npc == npc.id]
         if event.phase > entry.phase and any(status in {"alive", None} for status in statuses):
             if not past.explains("dead-then-active", npc.id, entry.phase, event.phase):
-                yield _against(
-                    entry, event, f"{npc.name} dies {_during(entry)}, but is alive {_during(event)}"
-                )
+                yield _against(entry, event, f"{npc.name} dies {during(entry)}, but is alive {during(event)}")
             return
         if event.phase > entry.phase and any(status in {"dead", "undead"} for status in statuses):
             return
@@ -339,7 +237,7 @@ def _log_death(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterat
     if npc.status == "alive" and not met and not past.explains("dead-then-active", npc.id, entry.phase, "P3"):
         # No event shows the person, so the ledger's own word for how things stand at the end is what contradicts.
         words = npc.evidence[0].quote if npc.evidence else npc.name
-        message = f"by the background log {npc.name} dies {_during(entry)}, but is alive when the story ends"
+        message = f"by the background log {npc.name} dies {during(entry)}, but is alive when the story ends"
         yield Fault("against-log", message, (entry.id, npc.id), (entry.phase, "P3"), (entry.text, words))
 
 
@@ -354,7 +252,7 @@ def _log_loss(entry: BackgroundEvent, story: list[Event], past: Past) -> Iterato
                 yield _against(
                     entry,
                     event,
-                    f"'{entry.subject}' is lost {_during(entry)}, but is {found[0]} {_during(event)}",
+                    f"'{entry.subject}' is lost {during(entry)}, but is {found[0]} {during(event)}",
                 )
             break
 
@@ -370,7 +268,7 @@ def _log_injury(entry: BackgroundEvent, story: list[Event], past: Past) -> Itera
                 yield _against(
                     entry,
                     event,
-                    f"there is '{entry.subject}' {_during(entry)}, but no longer {_during(event)}",
+                    f"there is '{entry.subject}' {during(entry)}, but no longer {during(event)}",
                 )
             return
 
@@ -380,8 +278,8 @@ def _lore(story: list[Event], bible: "Bible") -> Iterator[Fault]:
         place = bible.location(event.location)
         for practice in event.practices:
             for rule in bible.rules:
-                if not _forbids(rule, practice.practice) or (rule.openly and not practice.openly):
-                    continue
+                if rule.retired or not _forbids(rule, practice.practice) or rule.openly > practice.openly:
+                    continue  # a law that was repealed forbids nothing
                 everywhere = not rule.places and rule.allegiance is None
                 there = place is not None and (
                     place.id in rule.places
@@ -391,7 +289,7 @@ def _lore(story: list[Event], bible: "Bible") -> Iterator[Fault]:
                     how = "openly " if practice.openly else ""
                     yield Fault(
                         LORE,
-                        f"{practice.practice} practised {how}in {place.name if place else 'the story'} {_during(event)};"
+                        f"{practice.practice} practised {how}in {place.name if place else 'the story'} {during(event)};"
                         f" {rule.name} of {bible.name} forbids it",
                         (event.id, rule.id),
                         (event.phase, event.phase),

@@ -4,7 +4,8 @@
 
     LudicError
     ├── InputError        a file, argument or setting that cannot be used (exit code 2)
-    │   └── StaleError    a ledger whose prose has changed since it was read
+    │   ├── StaleError    a ledger whose prose has changed since it was read
+    │   └── DataError     figures that a statistic cannot be computed from; a ValueError too
     └── ModelError        a model that gave no answer that can be used; `kind` says why
 
 A measurement that cannot be made is not an error but an `Unscored` (see `outcome`).
@@ -53,6 +54,13 @@ class InputError(LudicError):
 
 class StaleError(InputError):
     """The prose is not the prose that the ledger was made from."""
+
+
+class DataError(InputError, ValueError):
+    """Figures that a statistic cannot be computed from: too few, all alike, not a number.
+
+    `file` is the name of the statistic.
+    """
 
 
 ModelFault: TypeAlias = Literal[

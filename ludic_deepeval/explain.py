@@ -62,6 +62,19 @@ EXPLANATIONS: Final = {
         "Necromancy practised at noon in the market of a city whose law forbids it.",
         "Move it to a place where the law does not hold, or make it secret: a secret breach is no fault but a hook.",
     ),
+    "retired-lore": Explanation(
+        "Last season's city is gone, and somebody at the table was there when it burned. A line that sends them there to sell"
+        " salt says that nothing they do lasts.",
+        "The setting's second version has the trade hub destroyed. “Bring it to Ombrey, they pay double at the bridge.”",
+        "Send them elsewhere, or let the speaker know what became of it: what is told of its end, or of the time before, is no"
+        " fault. Found by `ludic check --bible`.",
+    ),
+    "contradicted-lore": Explanation(
+        "Players learn the world from what people in it say. Two lines that give a town two masters cannot both be learnt.",
+        "The Story Bible: Kestrel Ford belongs to the Glass Crown. “The League still owns Kestrel Ford.”",
+        "Change the line, or the bible if the line is the better idea. If the speaker lies or errs, mark it `intentional:` with"
+        " that reason. Found by `ludic check --bible`.",
+    ),
     "expectation": Explanation(
         "The story's own front matter says what it is meant to score, and it does not.",
         "`expect: {gate: pass}` on a story whose last open thread was tied up in the last edit.",

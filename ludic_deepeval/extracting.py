@@ -1,9 +1,10 @@
 """Reading many stories with a model: which are to be read, in what order, and what is kept when something ends it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from ludic_deepeval.check import Checker
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.budget import Meter
 from ludic_deepeval.llm.client import ChatModel, Request
@@ -24,11 +25,13 @@ class Plan:
     Attributes:
         story: The story.
         action: Read all of it, read its unread paragraphs, or nothing.
+        settings: How it is asked: under the story's own profile.
         known: The lockfile that there is, moved to the prose, when it can be used.
     """
 
     story: Story
     action: Action
+    settings: Settings
     known: Lockfile | None = None
 
 
@@ -38,7 +41,7 @@ def plan(story: Story, model: str, settings: Settings, *, changed: bool = False,
     Args:
         story: The story.
         model: Who would read it, as `provider:model`.
-        settings: How it would be asked.
+        settings: How it would be asked; unless they name a policy, the story's own decides on the questions.
         changed: Read only paragraphs that nobody has read, where the same notary read the others.
         force: Read what is read already, and write over marks that were made by hand.
 
@@ -47,23 +50,24 @@ def plan(story: Story, model: str, settings: Settings, *, changed: bool = False,
     """
     if not story.prose.body:
         raise InputError(story.path, "no prose in this file", allowed="a story")
+    settings = settings if settings.policy else replace(settings, policy=Checker().policy_for(story))
     if not story.lockfile.exists():
-        return Plan(story, "read")
+        return Plan(story, "read", settings)
     lock = load_lockfile(story.lockfile)
     if lock.notary.kind == "hand":
         if not force:
             raise InputError(
                 story.lockfile, "was marked by hand, and is left as it is", hint="--force writes over it"
             )
-        return Plan(story, "read")
+        return Plan(story, "read", settings)
     if lock.notary != notary_for(model, settings) or (force and not changed):
-        return Plan(story, "read")
+        return Plan(story, "read", settings)
     fresh = lock.source_sha256 == story.prose.sha256
     if fresh and not lock.unread:
-        return Plan(story, "unchanged", lock)
+        return Plan(story, "unchanged", settings, lock)
     if not changed or (not fresh and lock.fingerprint is None):
-        return Plan(story, "read")
-    return Plan(story, "read-new", relock(lock, story.prose, story.lockfile).lock)
+        return Plan(story, "read", settings)
+    return Plan(story, "read-new", settings, relock(lock, story.prose, story.lockfile).lock)
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,15 @@ def jobs_for(plans: Sequence[Plan], repeat: int = 1) -> list[Job]:
     ]
 
 
-def requests_of(jobs: Sequence[Job], settings: Settings) -> Iterator[Request]:
+def requests_of(jobs: Sequence[Job]) -> Iterator[Request]:
     """What the readings ask for at least."""
     for job in jobs:
-        yield from requests_for(job.plan.story.prose, settings, job.repetition, known=job.known)
+        yield from requests_for(job.plan.story.prose, job.plan.settings, job.repetition, known=job.known)
+
+
+def first_request(job: Job) -> Request:
+    """What a reading asks first. What it asks next depends on the answer."""
+    return requests_for(job.plan.story.prose, job.plan.settings, job.repetition, known=job.known)[0]
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,6 @@ class Run:
 def read_all(
     jobs: Sequence[Job],
     model: ChatModel,
-    settings: Settings,
     *,
     concurrency: int,
     meter: Meter,
@@ -127,7 +135,6 @@ def read_all(
     Args:
         jobs: Which.
         model: Who reads.
-        settings: How it is asked.
         concurrency: How many stories are read at once.
         meter: What may be spent.
         on_done: Told of each as it ends, in the caller's thread, so that whatever ends the run keeps what is done.
@@ -137,7 +144,7 @@ def read_all(
         return await extract(
             job.plan.story.prose,
             model,
-            settings,
+            job.plan.settings,
             meter=meter,
             repetition=job.repetition,
             known=job.known,

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ludic_deepeval.codes import CODES, Severity
-from ludic_deepeval.consistency import LORE, ConsistencyReport
+from ludic_deepeval.consistency import ConsistencyReport
+from ludic_deepeval.faults import LORE
 from ludic_deepeval.ledger import Extracted, FactLedger
 from ludic_deepeval.lockfile import Lockfile
 from ludic_deepeval.outcome import Unscored

@@ -61,7 +61,7 @@ class Dimension:
     high: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Genre:
     """A profile as its file has it, with what it takes from the one that it is based on.
 

@@ -1,9 +1,11 @@
 """Is a reading of a story what is expected of it: by its front matter, else by the policy?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ludic_deepeval.codes import LORE_CODES
 from ludic_deepeval.consistency import ConsistencyReport
 from ludic_deepeval.errors import clean
 from ludic_deepeval.findings import Finding, Placer, of_consistency, of_play
@@ -54,8 +56,14 @@ def figures(reading: Reading) -> dict[str, Any]:
     }
 
 
-def judge(story: Story, reading: Reading, placer: Placer, bible: "Bible | None") -> list[Finding]:
-    """Return what there is to tell of a reading.
+def judge(
+    story: Story,
+    reading: Reading,
+    placer: Placer,
+    bible: "Bible | None",
+    lore: Sequence[Finding] | None = None,
+) -> list[Finding]:
+    """Return what there is to tell of a reading; `lore` is what the prose itself gets wrong about a bible, if it was held against one.
 
     What the front matter expects replaces the default for its figure: no contradiction, and nothing of the policy's
     `fail_on`. An expected fault or miss is told as a note, and so is what is marked intentional.
@@ -70,7 +78,15 @@ def judge(story: Story, reading: Reading, placer: Placer, bible: "Bible | None")
     elif expect is not None and expect.rejected_mysteries is not None:
         play = [_softened(one) if one.code == "told-mystery" else one for one in play]
     broken = [placer.at(0, "expectation", message) for message in (unmet(story, reading) if expect else ())]
-    return [*broken, *_without_the_meant([*faults, *play], story.front.intentional)]
+    return [
+        *broken,
+        *without_the_meant([*faults, *play, *(lore or ())], marks_for(story, lore=lore is not None)),
+    ]
+
+
+def marks_for(story: Story, *, lore: bool) -> tuple[Intentional, ...]:
+    """The front matter's marks; those of lore are looked at only where lore is."""
+    return tuple(mark for mark in story.front.intentional if lore or mark.code not in LORE_CODES)
 
 
 def _softened(finding: Finding) -> Finding:
@@ -87,7 +103,7 @@ def graded(findings: list[Finding], policy: Policy) -> list[Finding]:
     return found
 
 
-def _without_the_meant(findings: list[Finding], marks: tuple[Intentional, ...]) -> list[Finding]:
+def without_the_meant(findings: list[Finding], marks: tuple[Intentional, ...]) -> list[Finding]:
     """Excuse what the front matter marks as intentional, and tell of marks that excuse nothing."""
     unused = list(marks)
     told = []

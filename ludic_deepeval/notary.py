@@ -11,14 +11,14 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ludic_deepeval.errors import ModelError, clean
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.grounding import ITEM, Grounded, Span, ground
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.llm.budget import Meter
 from ludic_deepeval.llm.client import ChatModel, Request
 from ludic_deepeval.lockfile import ListName, Lockfile, Notary, Prompt, make_lockfile
 from ludic_deepeval.merging import Settled, close_hooks, in_prose_order, merge
-from ludic_deepeval.prompts import Prompt as PromptText
-from ludic_deepeval.prompts import load_prompt
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.schema import notary_schema
 from ludic_deepeval.text import Prose, paragraphs
 
@@ -59,6 +59,7 @@ class Settings:
         part: The most characters of prose in one call.
         ask_again: Whether items whose quote failed are asked for once more.
         max_tokens: The longest answer.
+        policy: Whose genre asks the questions; None for the campaign's. The prompt's hash says which they were.
     """
 
     temperature: float | None = 0.0
@@ -66,6 +67,7 @@ class Settings:
     part: int = PART
     ask_again: bool = True
     max_tokens: int = ANSWER
+    policy: Policy | None = None
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -144,7 +146,7 @@ async def extract(
 
 def notary_for(model: str, settings: Settings, repetition: int = 1) -> Notary:
     """What a lockfile says of who read and how; a reading by an equal one need not be made again."""
-    prompt = _prompt("notary")
+    prompt = prompt_for("notary", settings.policy)
     return Notary(
         kind="model",
         model=model,
@@ -246,7 +248,9 @@ class _Reader:
             words = item.get("name") or item.get("text") or item.get("summary") or item.get("id")
             lines.append(f"{at}. {ITEM[one.list]}: {clean(str(words), limit=300)} ({one.reason})")
         text = _shown(self.prose, shown)
-        prompt = _prompt("notary-again").render(items="\n".join(lines), mark=fence(text), prose=text)
+        prompt = prompt_for("notary-again", self.settings.policy).render(
+            items="\n".join(lines), mark=fence(text), prose=text
+        )
         settings = self.settings.for_repetition(self.repetition)
         request = Request(
             prompt=prompt,
@@ -280,12 +284,6 @@ def fence(text: str) -> str:
 
 
 @cache
-def _prompt(role: str) -> PromptText:
-    """A prompt, read once: a run asks for hundreds of stories with the same."""
-    return load_prompt(role)
-
-
-@cache
 def _schema(*, later: bool) -> dict[str, Any]:
     """What a model fills in; of a later part also which hooks it settles. Not to be changed."""
     schema = notary_schema()
@@ -304,7 +302,7 @@ def _request(
     anew: bool,
 ) -> Request:
     schema = _schema(later=known is not None)
-    prompt = _prompt("notary")
+    prompt = prompt_for("notary", settings.policy)
     text = _shown(prose, shown)
     rendered = prompt.render(
         protagonist_hint=f"The protagonist is {clean(known.protagonist, limit=200)}.\n" if known else "",

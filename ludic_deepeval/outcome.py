@@ -17,7 +17,11 @@ Cause: TypeAlias = Literal[
     "outlines",  # too few outlines, or an empty one
     "selections",  # a reply's selections cannot be read, or are not valid
     "weights",  # the weight of a key sentence is not known
+    "points",  # the points of a selected candidate are not known
+    "data",  # too few values for a statistic, or none that differ
     "model",  # a model gave no usable answer
+    "context",  # nothing was retrieved, or nobody looked
+    "claims",  # the prose says nothing about the world that could be held against a bible
 ]
 
 

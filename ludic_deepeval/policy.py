@@ -6,10 +6,10 @@ paper's (§3.2–3.6, 4.2). A team sets its own in `ludic.toml`, or in `[tool.lu
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import lcm
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -63,6 +63,7 @@ class Policy:
         one_shot_tier: The least PCV of a one-shot character.
         fail_on: Findings that fail a check beside the errors: codes, or `gate`, `mysteries`, `warnings` for several.
         severity: Codes that weigh more or less than by default, or are `off`.
+        calibration: What the weights were calibrated on, in words of the team's own; empty where nobody has.
         profiles: A team's own profiles: name and file (see `genre`).
         genre: The team's profile in force; None under a built-in one.
         general: The policy before that profile's numbers were taken; None under a built-in one.
@@ -98,6 +99,7 @@ class Policy:
     one_shot_tier: Fraction = field(default=Fraction(100))
     fail_on: tuple[str, ...] = ()
     severity: tuple[tuple[str, Severity | Literal["off"]], ...] = ()
+    calibration: str = ""
     profiles: tuple[tuple[str, Path], ...] = ()
     genre: "Genre | None" = None
     general: "Policy | None" = field(default=None, repr=False)
@@ -170,10 +172,35 @@ class Policy:
 
     @property
     def caveat(self) -> str:
-        """What a report says beside a verdict under a profile that nobody has calibrated; else empty."""
-        if self.genre is None:
-            return _CAVEATS.get(self.profile, "")
-        return "" if self.genre.calibration else f"uncalibrated profile: {self.profile}"
+        """What a report says beside a verdict under a profile or weights that nobody has calibrated; else empty."""
+        own = f"uncalibrated profile: {self.profile}" if self.genre else _CAVEATS.get(self.profile, "")
+        of_profile = "" if self.calibration else own
+        return "; ".join(part for part in (of_profile, self.weights_caveat) if part)
+
+    @property
+    def weights_caveat(self) -> str:
+        """The part of `caveat` that is about the weights: empty for the paper's and for those with a `calibration`."""
+        # Of a team's profile that nobody has calibrated the first part says enough.
+        told = self.calibration or self.has_default_weights or self.genre is not None
+        return "" if told else "uncalibrated weights"
+
+    @property
+    def has_default_weights(self) -> bool:
+        """Whether LPI and PCV are weighed as in the paper."""
+        plain = _field_defaults()
+        return (self.weights, self.pcv_weights) == (plain["weights"], plain["pcv_weights"])
+
+    @property
+    def provenance(self) -> str:
+        """Where the weights come from, in one line: what the team says of them, or that nobody has calibrated them."""
+        if self.calibration:
+            return f"calibrated: {self.calibration}"
+        if self.genre is not None:
+            return f"the profile {self.profile}, which nobody has calibrated (say on what in its calibration)"
+        if not self.has_default_weights:
+            return "weights of your own that nobody has calibrated (say on what in calibration)"
+        said = "the paper's weights: from one synthetic game master (§3.2); a panel of experts did not bear them out (§5.7)"
+        return said + (f"; {caveat}" if (caveat := _CAVEATS.get(self.profile)) else "")
 
     @cached_property
     def words(self) -> Mapping[str, str]:
@@ -207,7 +234,14 @@ class Policy:
         genre = load_genre(profile, path)
         settings = numbers_from(genre.numbers, path)
         try:
-            return replace(general, profile=profile, genre=genre, general=general, **settings)
+            return replace(
+                general,
+                profile=profile,
+                genre=genre,
+                general=general,
+                calibration=genre.calibration,
+                **settings,
+            )
         except InputError as error:
             raise InputError(
                 path, error.found, where=f"numbers.{error.where}", allowed=error.allowed
@@ -258,6 +292,11 @@ class Policy:
     def totals(self) -> dict[int, Any]:
         """The same for a whole story, by the scaled sum of its events."""
         return {}
+
+
+@cache
+def _field_defaults() -> dict[str, Any]:
+    return {item.name: item.default for item in fields(Policy)}
 
 
 def _require(holds: bool, name: str, found: str, allowed: str) -> None:

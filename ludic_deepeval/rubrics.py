@@ -36,7 +36,7 @@ class Rubric:
 
     Attributes:
         name: rtn, mv, ucr, th, a dimension of PCV, or e_a.
-        kind: equation or paper-4.2.
+        kind: equation or paper-4.2; worth-coding for explanations of WORTH, which have no figure to be held against.
         steps: The steps, given as they are: G-Eval invents none.
         reads: The ledger's lists that it reads; `prose` for the last paragraph, `outline` for a session beside the ledger.
         least: The lowest score, 0 or 1.
@@ -44,7 +44,7 @@ class Rubric:
     """
 
     name: str
-    kind: RubricKind
+    kind: RubricKind | Literal["worth-coding"]
     steps: tuple[str, ...]
     reads: tuple[str, ...]
     least: int = 0

@@ -14,8 +14,9 @@ from ludic_deepeval.policy import PROFILE_NAME, PROFILES, Policy
 
 FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that has settings decides
 SETTINGS: Final = frozenset(item.name for item in fields(Policy)) - {"genre", "general"}
-NUMBERS: Final = SETTINGS - {"profile", "profiles", "fail_on", "severity"}
+NUMBERS: Final = SETTINGS - {"profile", "profiles", "fail_on", "severity", "calibration"}
 _MAX_PROFILES: Final = 50
+_LONGEST_NOTE: Final = 300
 _OWN_TABLES: Final = frozenset(
     {"sources", "baseline", "model"}
 )  # settings of others that stand in the same table
@@ -77,7 +78,12 @@ def _setting(key: str, value: object, file: object, *, table: str = "tool.ludic"
     where = f"{table}.{key}"
     if key == "profile":
         return value
-    if read := {"fail_on": _fail_on, "severity": _severity, "profiles": _profiles}.get(key):
+    if read := {
+        "fail_on": _fail_on,
+        "severity": _severity,
+        "profiles": _profiles,
+        "calibration": _note,
+    }.get(key):
         return read(value, where, file)
     if key in {"weights", "tau", "pcv_weights"}:
         length = 3 if key == "tau" else 4
@@ -92,6 +98,13 @@ def _setting(key: str, value: object, file: object, *, table: str = "tool.ludic"
             raise InputError(file, f"found {shown(value)}", where=where, allowed="a whole number")
         return int(number)
     return number
+
+
+def _note(value: object, where: str, file: object) -> str:
+    if isinstance(value, str) and value == clean(value, limit=_LONGEST_NOTE):
+        return value.strip()
+    allowed = f"a line of at most {_LONGEST_NOTE} characters"
+    raise InputError(file, f"found {shown(value)}", where=where, allowed=allowed)
 
 
 def _fail_on(value: object, where: str, file: object) -> tuple[str, ...]:

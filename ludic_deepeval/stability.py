@@ -1,4 +1,4 @@
-"""How far repeated readings of one story agree: in its figures, in the gate, and item by item."""
+"""How far repetitions of one story agree: readings in figures, gate and items, stress tests in E_a and Div_alpha."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,12 @@ from math import sqrt
 from typing import Final
 
 from ludic_deepeval.agreement import answers, match
+from ludic_deepeval.effort import HIGH
 from ludic_deepeval.grounding import ITEM, LISTS
 from ludic_deepeval.ledger import Extracted, FactLedger
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.scoring import Gate, ScoreCard
+from ludic_deepeval.session import Session
 
 MOST: Final = 30
 # Student's t at 0.975 for 1 to 29 degrees of freedom.
@@ -138,6 +140,50 @@ def unstable_items(ledgers: Sequence[FactLedger]) -> tuple[Unstable, ...]:
             if len(group) < len(ledgers) or different > 1:
                 moved.append(Unstable(ITEM[name], words_of(group[0]), len(group), different))
     return tuple(sorted(moved, key=lambda one: -one.readings))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Several stress tests of one story.
+
+    Attributes:
+        asked: How many were asked for.
+        held: How many came to an end.
+        scored: Of those, how many have an E_a.
+        within: Of those, how many had at most .40 to be invented.
+        unscored: Why the others have none.
+        effort: E_a of those that have one, in [0, 1]; lower is better.
+        diversity: Div_alpha likewise, in [0, 1].
+    """
+
+    asked: int
+    held: int
+    scored: int
+    within: int
+    unscored: tuple[str, ...]
+    effort: Interval | None
+    diversity: Interval | None
+
+
+def trials(sessions: Sequence[Session], asked: int) -> Trials:
+    """Set several stress tests of one story side by side; one without labels counts in no figure.
+
+    Args:
+        sessions: Those that came to an end.
+        asked: How many were asked for.
+    """
+    efforts = [session.effort() for session in sessions]
+    values = [one.value.value for one in efforts if isinstance(one, Scored)]
+    openings = [session.diversity() for session in sessions]
+    return Trials(
+        asked=asked,
+        held=len(sessions),
+        scored=len(values),
+        within=sum(value <= HIGH for value in values),
+        unscored=tuple(one.reason for one in efforts if isinstance(one, Unscored)),
+        effort=interval(values),
+        diversity=interval([one.value.value for one in openings if isinstance(one, Scored)]),
+    )
 
 
 def words_of(item: Extracted) -> str:

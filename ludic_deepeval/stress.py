@@ -7,15 +7,17 @@ trial is unscored, since a label that nobody gave would be a guess.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
-from ludic_deepeval.errors import InputError, LudicError, ModelError, clean
+from ludic_deepeval.errors import InputError, ModelError, clean
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.llm.budget import Meter, Preview, preview, read_at_most
 from ludic_deepeval.llm.client import ChatModel, Completion, Request, unscored
 from ludic_deepeval.outcome import Unscored
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.prompts import Prompt, load_prompt
 from ludic_deepeval.session import (
     MOST,
@@ -63,6 +65,10 @@ class Settings:
     seed: int | None = 0
     max_tokens: int = ANSWER
 
+    def for_repetition(self, repetition: int) -> "Settings":
+        """The same with the next seed for each further repetition: the same seed may give the same answer again."""
+        return self if self.seed is None else replace(self, seed=self.seed + repetition - 1)
+
 
 def require_two(tester: ChatModel, judge: ChatModel, *, same_model: bool) -> None:
     """Refuse that one model labels its own plan, unless that is meant.
@@ -95,6 +101,7 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
     meter: Meter | None = None,
     repetition: int = 1,
     same_model: bool = False,
+    policy: Policy | None = None,
 ) -> Session:
     """Plan three sessions from a story, and label what is in them.
 
@@ -106,8 +113,9 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
         judge: Who labels.
         settings: How they are asked.
         meter: What may be spent, for both together.
-        repetition: Which of several trials this is; each is recorded apart.
+        repetition: Which of several trials this is, from 1; each is recorded apart, and asked with the next seed.
         same_model: Let one model do both.
+        policy: Whose genre says what kind of session it is; None for the campaign's.
 
     Returns:
         The session. It is unscored (`session.unscored`) when an answer could not be used at the second asking either:
@@ -119,8 +127,8 @@ async def stress(  # noqa: PLR0913  # what is tested, by whom, and how
     """
     require_two(tester, judge, same_model=same_model)
     known = known_items(ledger)
-    trial = _Trial(settings or Settings(), meter, repetition)
-    planning, judging = _Role(tester, load_prompt("stress")), _Role(judge, load_prompt("reuse"))
+    trial = _Trial((settings or Settings()).for_repetition(repetition), meter, repetition)
+    planning, judging = _Role(tester, prompt_for("stress", policy)), _Role(judge, load_prompt("reuse"))
     seeds = load_seeds()
     plans: list[Outline] = []
     labels: list[tuple[Told, ...]] = []
@@ -169,47 +177,11 @@ async def label(
     Raises:
         ModelError: The judge gave no answer.
     """
-    trial = _Trial(settings or Settings(), meter, repetition)
+    trial = _Trial((settings or Settings()).for_repetition(repetition), meter, repetition)
     try:
         return await trial.judge(_Role(judge, load_prompt("reuse")), known, emitted)
     except UnusableError as error:
         return Unscored("labels", str(error))
-
-
-async def stress_all(
-    trials: Sequence[Callable[[], Awaitable[Session]]],
-    *,
-    concurrency: int,
-    on_done: Callable[[int, Session | ModelError], None],
-) -> LudicError | None:
-    """Hold many trials, so many at a time; each is handed over as it ends, so that an interruption keeps it.
-
-    Returns:
-        What the rest would end in likewise, and was left for: a spent budget, a server that is not there, a folder that cannot
-        be written; else None.
-    """
-    waiting = iter(enumerate(trials))
-    ended: list[LudicError] = []
-
-    async def worker() -> None:
-        for at, trial in waiting:
-            if ended:
-                return
-            try:
-                on_done(at, await trial())
-            except ModelError as error:
-                if error.for_all or error.kind == "budget":
-                    ended.append(error)
-                    return
-                on_done(at, error)
-            except InputError as error:
-                ended.append(error)
-                return
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, len(trials))):
-            group.create_task(worker())
-    return ended[0] if ended else None
 
 
 async def _together(asked: Sequence[Any]) -> list[Any]:
@@ -294,7 +266,7 @@ class _Trial:
     def judge_request(
         self, prompt: Prompt, known: Sequence[Known], emitted: Sequence[Emitted], again: str = ""
     ) -> Request:
-        schema = labels_schema(frozenset(item.id for item in known))
+        schema = labels_schema(frozenset(item.id for item in known), len(emitted))
         shown = json_lines([item.line for item in known])
         return self._request(prompt, schema, ledger=shown, emitted=emitted_lines(emitted), again=again)
 
@@ -344,10 +316,12 @@ class _Useless:
     reason: str
 
 
-def preview_of(prose: Prose, ledger: FactLedger, settings: Settings | None = None) -> Preview:
+def preview_of(
+    prose: Prose, ledger: FactLedger, settings: Settings | None = None, *, policy: Policy | None = None
+) -> Preview:
     """Say what a trial would take at most if no answer has to be asked for again: six calls."""
     trial, known = _Trial(settings or Settings(), None, 1), known_items(ledger)
-    planning, judging = load_prompt("stress"), load_prompt("reuse")
+    planning, judging = prompt_for("stress", policy), load_prompt("reuse")
     plans = [trial.plan_request(planning, prose, seed) for seed in load_seeds().seeds]
     # An outline is at most twelve people and twelve threads, and in practice half of that.
     longest = [Emitted("npc", "x" * 40, "x" * 160)] * MOST + [Emitted("hook", "x" * 200)] * MOST

@@ -47,19 +47,20 @@ OUTLINE: Final[dict[str, Any]] = {
 }
 
 
-def labels_schema(ids: frozenset[str]) -> dict[str, Any]:
-    """What the judge fills in; a server that enforces it lets no unknown id or label through."""
+def labels_schema(ids: frozenset[str], count: int) -> dict[str, Any]:
+    """What the judge fills in; a server that enforces it lets no unknown id, label or number through, and no gap."""
     item = {"anyOf": [{"type": "string", "enum": sorted(ids)}, {"type": "null"}]}
     return {
         "type": "object",
         "properties": {
             "labels": {
                 "type": "array",
-                "maxItems": 2 * MOST,
+                "minItems": count,
+                "maxItems": count,
                 "items": {
                     "type": "object",
                     "properties": {
-                        "number": {"type": "integer"},
+                        "number": {"type": "integer", "minimum": 1, "maximum": count},
                         "label": {"type": "string", "enum": ["reused", "invented", "ambiguous"]},
                         "item": item,
                     },

@@ -99,7 +99,7 @@ class Verdict:
     def caveat(self) -> str | None:
         """What nobody has calibrated about the figures; None when there is nothing to say."""
         if self.policy.profile == "submission" and self.words >= UNCALIBRATED_WORDS:
-            return None
+            return self.policy.weights_caveat or None
         return self.policy.caveat or None
 
 

@@ -80,6 +80,7 @@ def run_check(  # noqa: PLR0913  # one argument an option of the command
     reports: Sequence[str] = (),
     changed: bool = False,
     base: str | None = None,
+    bible: str | None = None,
 ) -> int:
     """Judge stories, say what was found, and return the exit code: what `ludic check` does."""
     from ludic_deepeval.check import check_stories  # noqa: PLC0415
@@ -101,7 +102,13 @@ def run_check(  # noqa: PLR0913  # one argument an option of the command
 
         found = changed_stories(paths, base, also=known)
         paths, since = list(found.stories), found.base
-    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress)
+    lore = None
+    if bible is not None:
+        from ludic_deepeval.bible import open_bible  # noqa: PLC0415
+        from trulens_feedback.lore import LoreCheck  # noqa: PLC0415  # only this option needs that package
+
+        lore = LoreCheck(open_bible(bible))
+    result = check_stories(paths, profile=profile, allow_unread=allow_unread, progress=progress, lore=lore)
     if known is not None or write or prune:
         result = _against(result, known, write=write, prune=prune)
     for name, file in asked:

@@ -257,7 +257,7 @@ class TrialFolder:
             ModelError: It is no prose.
         """
         text = completion.answer
-        prose = _prose(text, completion.model)
+        prose = draft_prose(text, completion.model)
         written = Written(
             prompt=PromptUsed.of(prompt),
             asked_sha256=asked_sha256,
@@ -311,8 +311,8 @@ class TrialFolder:
         write_atomic(self.path / RESULT, dump_json(result.model_dump(mode="json")))
 
 
-def _prose(text: str, model: str) -> Prose:
-    """A draft as prose; what no story may hold is no draft."""
+def draft_prose(text: str, model: str) -> Prose:
+    """A draft as prose; raise `ModelError` when it holds what no story may hold."""
     why = "a NUL character" if "\x00" in text else "a pile of accents" if has_pile(text) else ""
     if not why:
         try:

@@ -1,17 +1,19 @@
 """A trial before anybody is asked: what is drawn, what is set, what the Architect is told, and what it would cost."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any, Final
 
 from ludic_deepeval.bible import Bible, Node
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import dump_json
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.llm.budget import Preview, preview
 from ludic_deepeval.llm.client import Request
 from ludic_deepeval.notary import Settings, requests_for
 from ludic_deepeval.policy import Policy
-from ludic_deepeval.prompts import Prompt, load_prompt
+from ludic_deepeval.prompts import Prompt
+from ludic_deepeval.settings import NUMBERS
 from ludic_deepeval.text import Prose
 from ludic_deepeval.trial import Arm, Plan, PromptUsed
 
@@ -40,6 +42,11 @@ class Setting:
     temperature: float | None = TEMPERATURE
     max_tokens: int = MAX_TOKENS
 
+    @property
+    def reading(self) -> Settings:
+        """How the Notary is asked under this policy's profile."""
+        return replace(self.notary, policy=self.policy)
+
 
 def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
     """Draw a faction and a place: the same for a seed on every machine, whatever the order in the bible's file.
@@ -54,7 +61,9 @@ def draw(bible: Bible, seed: int) -> tuple[Node, Node]:
 
 
 def _drawn(bible: Bible, seed: int, kind: str) -> Node:
-    nodes: list[Node] = sorted(getattr(bible, kind), key=lambda node: node.id)
+    nodes: list[Node] = sorted(
+        (node for node in getattr(bible, kind) if node.retired is None), key=lambda node: node.id
+    )
     if not nodes:
         raise InputError(
             f"bible {bible.id}", f"it has no {kind}", allowed="a bible with factions and locations"
@@ -104,11 +113,11 @@ def make_plan(
         max_tokens=setting.max_tokens,
         notary=notary,
         notary_options=setting.notary.recorded,
-        prompts=tuple(PromptUsed.of(load_prompt(role)) for role in roles),
+        prompts=tuple(PromptUsed.of(prompt_for(role, setting.policy)) for role in roles),
         policy={
             name: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
             for name, value in values.items()
-            if name not in {"fail_on", "severity"}  # of findings, not of the gate
+            if name in NUMBERS or name == "profile"  # the rest is of findings, not of the gate
         },
     )
 
@@ -119,7 +128,7 @@ def cost_of(plan: Plan, setting: Setting) -> tuple[Preview, Preview]:
     guess = Prose(
         "\n\n".join(["seven words that stand for a draft"] * (_FIRST_DRAFT // 7)), front_matter=False
     )
-    reading = requests_for(guess, setting.notary)
+    reading = requests_for(guess, setting.reading)
     rewrite, _ = draft_request(plan, setting, guess.body) if plan.gated else (first, None)
     least = [first, *reading]
     return preview(least), preview([*least, *([rewrite, *reading] * (plan.passes - 1))])
@@ -131,6 +140,7 @@ def world_text(bible: Bible) -> str:
         "factions": "Factions",
         "locations": "Places",
         "deities": "Gods",
+        "people": "People",
         "history": "History",
         "rules": "Laws",
         "entries": "Further lore",
@@ -142,23 +152,33 @@ def world_text(bible: Bible) -> str:
             lines.append(f"{titles[kind]}:")
             last = kind
         also = f" (also {', '.join(node.aliases)})" if node.aliases and kind != "rules" else ""
-        lines.append(f"- {node.name}{also}: {node.text}")
+        text = f"no more since {node.retired.version}: {node.retired.text}" if node.retired else node.text
+        lines.append(f"- {node.name}{also}: {text}")
     return "\n".join(lines)
 
 
-def draft_request(plan: Plan, setting: Setting, draft: str | None) -> tuple[Request, Prompt]:
-    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole."""
+def draft_request(
+    plan: Plan, setting: Setting, draft: str | None, *, world: str | None = None
+) -> tuple[Request, Prompt]:
+    """What the Architect is asked, and by which prompt: a first draft, or with one a rewrite of the whole.
+
+    Args:
+        plan: What was set.
+        setting: Its bible and how the models are asked.
+        draft: What is to be rewritten.
+        world: What is told of the setting; None tells the whole bible.
+    """
     bible = setting.bible
     names = {
-        "world": world_text(bible),
+        "world": world_text(bible) if world is None else world,
         "faction": node_of(bible, plan.faction).name,
         "location": node_of(bible, plan.location).name,
     }
     if draft is None:
-        prompt = load_prompt(plan.arm)
+        prompt = prompt_for(plan.arm, setting.policy)
         text = prompt.render(**names, request=plan.request)
     else:
-        prompt = load_prompt("instability")
+        prompt = prompt_for("instability", setting.policy)
         text = prompt.render(**names, draft=draft)
     request = Request(
         prompt=text,

@@ -13,7 +13,7 @@ from ludic_deepeval.llm.names import open_model
 from ludic_deepeval.llm.retry import Retry
 
 PROVIDERS = ("ollama", "anthropic", "openai")
-ASKED = ("/api/chat", "/v1/messages", "/v1/chat/completions")
+ASKED = ("/api/chat", "/api/embed", "/v1/messages", "/v1/chat/completions")
 KEY = "sk-canary-6f1d0c2b9a"
 
 

@@ -49,6 +49,7 @@ MUTANTS: dict[str, list[dict[int, str]]] = {
     "one_shot_tier": [{0: "99"}, {0: "101"}],
     "fail_on": [{}],
     "severity": [{}],
+    "calibration": [{0: "'said to be'"}],
 }
 # What an empty tuple becomes, which has no literal in it.
 FILLED = {"fail_on": "('gate',)", "severity": "(('few-hooks', 'error'),)"}

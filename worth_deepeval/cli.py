@@ -8,7 +8,10 @@ import typer
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import guarded, print_json, say
+from worth_deepeval import cli_author, cli_code
 from worth_deepeval.cli_humans import clean_csv
+from worth_deepeval.cli_humans import report as humans_report
+from worth_deepeval.cli_inspect import import_log
 from worth_deepeval.cli_report import report
 from worth_deepeval.cli_run import compare, import_run, run
 
@@ -25,9 +28,13 @@ humans = typer.Typer(help="What people answered.", no_args_is_help=True, rich_ma
 app.add_typer(humans, name="humans")
 app.command()(run)
 app.command("import-run")(import_run)
+app.command("import-log")(import_log)
 app.command()(compare)
 humans.command("clean")(clean_csv)
+humans.command("report")(humans_report)
+cli_code.register(app)
 app.command()(report)
+cli_author.register(app)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 EpisodePath = Annotated[
@@ -38,9 +45,14 @@ _MOST_REPLY: int = 32 * 1024 * 1024
 
 @app.command()
 def validate(
-    episodes: Annotated[list[Path], typer.Argument(metavar="EPISODE...")], as_json: AsJson = False
+    episodes: Annotated[list[Path], typer.Argument(metavar="EPISODE...")],
+    base: Annotated[
+        Path | None,
+        typer.Option(metavar="EPISODE", help="The episode of which these are rewrites or modifications."),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Check episodes: ids, points, and whether the key sentences suffice for the answer."""
+    """Check episodes: ids, points, whether the key sentences suffice for the answer, and variations against what they vary."""
     from worth_deepeval.episode import load_sheet
     from worth_deepeval.validate import validate as find_faults
 
@@ -48,6 +60,10 @@ def validate(
     for path in episodes:
         sheet = load_sheet(path)
         faults = find_faults(sheet)
+        if base is not None:
+            from worth_deepeval.variation import compare_with_base
+
+            faults += tuple(compare_with_base(load_sheet(base), sheet))
         found.append(
             {
                 "path": path.as_posix(),
@@ -69,7 +85,7 @@ def validate(
                 )
                 say(
                     f"{clean(str(path), limit=400)}: {said}: {len(sheet.episode.sentences)} sentences,"
-                    f" {len(sheet.episode.candidates)} candidates, {len(sheet.key.clues)} key sentences"
+                    f" {len(sheet.episode.candidates)} candidates, {len(sheet.key.clues) + sheet.key.unplaced} key sentences"
                 )
     if as_json:
         print_json({"version": 1, "episodes": found})
@@ -108,6 +124,7 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Score raw replies: what was found and what was concluded, each apart."""
+    from ludic_deepeval.outcome import Scored
     from worth_deepeval.episode import load_sheet
     from worth_deepeval.report import score_json, score_text
     from worth_deepeval.scoring import score_text as score_one
@@ -127,7 +144,7 @@ def score(
     else:
         for line in [*score_text(sheet, found), *(runs.as_text() if runs else ())]:
             say(line)
-    whole = all(response.selections == "valid" for _, response, _ in found)
+    whole = all(isinstance(outcome, Scored) for _, _, outcome in found)
     raise typer.Exit(0 if whole and found and not (runs and runs.failed) else 1)
 
 

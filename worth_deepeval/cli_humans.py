@@ -1,4 +1,4 @@
-"""`worth humans clean`: what people submitted, down to the first valid attempt of each."""
+"""`worth humans clean` and `report`: the first valid attempt of each player, and what players did beside models."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.terminal import print_json, say
+from ludic_deepeval.terminal import note, print_json, say
 
 
 def clean_csv(
@@ -45,6 +45,50 @@ def clean_csv(
     say(
         f"kept: {clean(str(out), limit=400)}; counts, and every row that is left out: {clean(str(counted), limit=400)}"
     )
+
+
+def report(
+    episode: Annotated[Path, typer.Argument(metavar="EPISODE")],
+    players: Annotated[Path, typer.Argument(metavar="FIRST.csv", help="What worth humans clean has kept.")],
+    runs: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUNS", help="The folder or file of worth run, or a file with a line for each run."
+        ),
+    ],
+    condition: Annotated[str, typer.Option(help="Under which condition the models read.")] = "full-story",
+    as_markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write the tables as Markdown.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Set what people did beside what models did: descriptions, and no test between the two."""
+    from dataclasses import asdict
+
+    from ludic_deepeval.files import write_atomic
+    from worth_deepeval.episode import load_sheet
+    from worth_deepeval.reference import load_players, reference
+    from worth_deepeval.report_humans import reference_markdown, reference_text
+    from worth_deepeval.runs import load_runs
+
+    sheet = load_sheet(episode)
+    people, skipped = load_players(players, sheet)
+    loaded = load_runs(runs, sheet)
+    chosen = tuple(run for run in loaded if run.condition == condition)
+    if not chosen:
+        there = ", ".join(dict.fromkeys(run.condition for run in loaded))
+        raise InputError(
+            "--condition", f"no runs under '{clean(condition)}'", allowed=clean(there, limit=400)
+        )
+    found = reference(sheet, people, condition, chosen, skipped)
+    if as_markdown:
+        write_atomic(as_markdown, reference_markdown(sheet, found))
+        note(f"written: {clean(str(as_markdown), limit=400)}")
+    if as_json:
+        print_json({"version": 1} | asdict(found))
+    else:
+        for line in reference_text(sheet, found):
+            say(line)
 
 
 _SAID = {

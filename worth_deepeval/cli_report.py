@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import note, print_json, say
 
 
@@ -21,6 +22,13 @@ def report(
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    as_csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FOLDER", help="Write a tidy file for each table.")
+    ] = None,
+    author: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the author's page: how each clue and distractor works."),
+    ] = None,
     as_markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write the tables as Markdown.")
     ] = None,
@@ -31,23 +39,52 @@ def report(
     """Diagnose runs: where finding and concluding part, common wrong answers, broken links of the argument."""
     from ludic_deepeval.files import write_atomic
     from worth_deepeval.diagnosis.markdown import markdown, terminal
-    from worth_deepeval.diagnostics import diagnose
+    from worth_deepeval.diagnostics import contrast_all, diagnose
     from worth_deepeval.episode import load_sheet
+    from worth_deepeval.report import draft_note
     from worth_deepeval.runs import load_runs
 
     sheet = load_sheet(episode)
-    found = diagnose(sheet, load_runs(runs, sheet))
+    loaded = load_runs(runs, sheet)
+    found, contrasts = diagnose(sheet, loaded), contrast_all(sheet, loaded)
+    for line in draft_note(sheet):
+        note(line)
     if as_markdown:
-        write_atomic(as_markdown, markdown(sheet, found))
-        note(f"written: {as_markdown}")
+        write_atomic(as_markdown, markdown(sheet, found, contrasts))
+        note(f"written: {clean(str(as_markdown), limit=400)}")
     if as_html:
         from worth_deepeval.diagnosis.page import page
 
-        write_atomic(as_html, page(sheet, found))
-        note(f"written: {as_html}")
+        write_atomic(as_html, page(sheet, found, contrasts))
+        note(f"written: {clean(str(as_html), limit=400)}")
+    if author:
+        from worth_deepeval.diagnosis.author import author_page
+
+        write_atomic(author, author_page(sheet, found))
+        note(f"written: {clean(str(author), limit=400)}")
+    if as_csv:
+        from worth_deepeval.diagnosis.tidy import as_csv as csv_text
+        from worth_deepeval.diagnosis.tidy import tidy
+
+        try:
+            as_csv.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(as_csv, f"no folder can be made ({error.strerror})") from None
+        files = tidy(sheet, found, contrasts, loaded)
+        for name, rows in files.items():
+            write_atomic(as_csv / f"{name}.csv", csv_text(rows))
+        note(f"written: {len(files)} files in {clean(str(as_csv), limit=400)}")
     if as_json:
-        print_json({"version": 1, "episode": sheet.episode.id, "conditions": [asdict(one) for one in found]})
+        print_json(
+            {
+                "version": 1,
+                "episode": sheet.episode.id,
+                "key": sheet.key.status,
+                "conditions": [asdict(one) for one in found],
+                "contrasts": [asdict(one) for one in contrasts],
+            }
+        )
     else:
-        for line in terminal(sheet, found):
+        for line in terminal(sheet, found, contrasts):
             say(line)
     raise typer.Exit(0 if all(one.scored == one.runs for one in found) else 1)

@@ -12,7 +12,8 @@ from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import print_json, say
 
 if TYPE_CHECKING:
-    from worth_deepeval.records import RunRecord
+    from worth_deepeval.conditions import Condition
+    from worth_deepeval.records import EpisodeMark, PromptMark, RunRecord
     from worth_deepeval.runner import Cell, Job, Outcome, Sampling
 
 OUT: Final = Path("worth-runs")
@@ -218,6 +219,25 @@ def _summary(outcome: "Outcome | None", out: Path, resume: str) -> dict[str, Any
     return found
 
 
+def _sent(path: Path, how: "Condition", prompt: Path | None) -> "tuple[EpisodeMark, PromptMark]":
+    """The marks of what was sent, which somebody may have kept; where a story is not public nobody can make it again."""
+    from hashlib import sha256
+
+    from worth_deepeval.cli import read_reply
+    from worth_deepeval.episode import load_question
+    from worth_deepeval.records import PromptMark
+    from worth_deepeval.runner import Cell, mark, prompt_of
+
+    sent = None if prompt is None else sha256(read_reply(prompt).encode("utf-8")).hexdigest()
+    episode = load_question(path).episode
+    if sent is not None and episode.withheld:
+        return mark(episode), PromptMark(sha256=sent, condition=how.name)
+    episode_mark, place, _ = prompt_of(Cell(path, how))
+    if sent not in {None, place.sha256}:
+        place = place.model_copy(update={"sha256": sent, "version": None})
+    return episode_mark, place
+
+
 def import_run(  # noqa: PLR0913, PLR0917  # likewise
     episode: Annotated[Path, typer.Argument(metavar="EPISODE")],
     replies: Annotated[list[Path], typer.Argument(metavar="REPLY...", help="Raw replies, a file each.")],
@@ -261,22 +281,15 @@ def import_run(  # noqa: PLR0913, PLR0917  # likewise
     as_json: AsJson = False,
 ) -> None:
     """Take in replies that were pasted from a chat window, with how they were had."""
-    from hashlib import sha256
-
     from worth_deepeval.cli import read_reply
     from worth_deepeval.conditions import read_condition
     from worth_deepeval.imported import Chat, import_replies
     from worth_deepeval.records import Access, read_window
-    from worth_deepeval.runner import Cell, prompt_of
 
     for name, value in (("--model", model), ("--interface", interface)):
         if not value.strip():
             raise InputError(name, "it is empty", allowed="what the product calls it")
-    episode_mark, place, _ = prompt_of(Cell(episode, read_condition(condition)))
-    if prompt is not None:
-        sent = sha256(read_reply(prompt).encode("utf-8")).hexdigest()
-        if sent != place.sha256:
-            place = place.model_copy(update={"sha256": sent, "version": None})
+    episode_mark, place = _sent(episode, read_condition(condition), prompt)
     chat = Chat(
         access=Access(
             model=model,
@@ -350,15 +363,17 @@ def compare(
     from worth_deepeval.conditions import read_condition
     from worth_deepeval.episode import load_sheet
     from worth_deepeval.records import read_records
+    from worth_deepeval.report import draft_note
     from worth_deepeval.report_compare import comparison_json, comparison_text
 
     if condition is not None:
         condition = read_condition(condition).name
     records = [one for path in runs or [OUT] for one in read_records(path)]
-    found = set_beside(load_sheet(episode), records, a, b, condition=condition, exploratory=exploratory)
+    sheet = load_sheet(episode)
+    found = set_beside(sheet, records, a, b, condition=condition, exploratory=exploratory)
     if as_json:
-        print_json(comparison_json(found))
+        print_json(comparison_json(found) | {"status": sheet.key.status})
     else:
-        for line in comparison_text(found):
+        for line in [*comparison_text(found), *draft_note(sheet)]:
             say(line)
     raise typer.Exit(0 if found.pairs else 1)

@@ -9,6 +9,10 @@ from typing import Final
 
 from ludic_deepeval.stats.intervals import Rate, wilson
 from worth_deepeval.diagnosis.chain import ChainReport, chain
+from worth_deepeval.diagnosis.confidence import Confidence, confidence
+from worth_deepeval.diagnosis.contrasts import Contrast, contrasts
+from worth_deepeval.diagnosis.histogram import Bin, histogram
+from worth_deepeval.diagnosis.items import Item, items
 from worth_deepeval.diagnosis.models import (
     Dissociation,
     ModelScores,
@@ -17,6 +21,7 @@ from worth_deepeval.diagnosis.models import (
     model_scores,
     validity,
 )
+from worth_deepeval.diagnosis.neighbours import NearMiss, Nearness, near_misses, nearness
 from worth_deepeval.diagnosis.profiles import Profile, profiles
 from worth_deepeval.diagnosis.roles import (
     Attractors,
@@ -29,13 +34,9 @@ from worth_deepeval.diagnosis.roles import (
 from worth_deepeval.diagnosis.sample import Sample
 from worth_deepeval.diagnosis.sentences import (
     Covariation,
-    Item,
-    NearMiss,
     PairRow,
     SentenceRow,
     covariations,
-    items,
-    near_misses,
     pairs,
     sentence_rows,
 )
@@ -68,11 +69,14 @@ class Diagnosis:
         zero_hit: The key sentences that nobody selected.
         unanimous: The other sentences that everybody selected.
         near_misses: What those who missed a key sentence selected beside it.
+        nearness: The same over all key sentences.
         pairs: The watched pairs.
         covariations: Sentences and candidates that go together.
         items: Difficulty and discrimination.
         chain: Where the argument breaks.
         profiles: Each model in plain words.
+        confidence: What runs say of their own confidence, beside their totals.
+        histogram: How totals are spread.
     """
 
     episode: str
@@ -92,11 +96,14 @@ class Diagnosis:
     zero_hit: tuple[str, ...]
     unanimous: tuple[str, ...]
     near_misses: tuple[NearMiss, ...]
+    nearness: Nearness
     pairs: tuple[PairRow, ...]
     covariations: tuple[Covariation, ...]
     items: tuple[Item, ...]
     chain: ChainReport
     profiles: tuple[Profile, ...]
+    confidence: Confidence
+    histogram: tuple[Bin, ...]
 
 
 def diagnose(
@@ -113,11 +120,18 @@ def diagnose(
     Returns:
         A diagnosis for each condition, in the order of the runs.
     """
+    return tuple(_diagnose(sample, one, seed, draws) for one, sample in by_condition(sheet, runs))
+
+
+def contrast_all(sheet: Sheet, runs: tuple[Run, ...]) -> tuple[Contrast, ...]:
+    """Contrast each condition with full-story, or with the first where there is none: paired by model and run."""
+    return contrasts(by_condition(sheet, runs))
+
+
+def by_condition(sheet: Sheet, runs: tuple[Run, ...]) -> list[tuple[str, Sample]]:
+    """Return the runs of each condition, in the order of the runs."""
     conditions = dict.fromkeys(run.condition for run in runs)
-    return tuple(
-        _diagnose(Sample(sheet, tuple(run for run in runs if run.condition == one)), one, seed, draws)
-        for one in conditions
-    )
+    return [(one, Sample(sheet, tuple(run for run in runs if run.condition == one))) for one in conditions]
 
 
 def _diagnose(sample: Sample, condition: str, seed: int, draws: int) -> Diagnosis:
@@ -143,9 +157,12 @@ def _diagnose(sample: Sample, condition: str, seed: int, draws: int) -> Diagnosi
         zero_hit=tuple(row.sentence for row in rows if row.key and n and row.selected.count == 0),
         unanimous=tuple(row.sentence for row in rows if not row.key and n and row.selected.count == n),
         near_misses=near_misses(sample),
+        nearness=nearness(sample, seed=seed, draws=draws),
         pairs=pairs(sample),
         covariations=covariations(sample),
         items=items(sample),
         chain=chain(sample),
         profiles=profiles(sample, seed=seed, draws=draws),
+        confidence=confidence(sample, seed=seed, draws=fewer),
+        histogram=histogram(sample),
     )

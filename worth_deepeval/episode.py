@@ -19,6 +19,7 @@ from ludic_deepeval.files import MAX_YAML_BYTES, decode, dump_json, load_yaml, r
 from ludic_deepeval.ledger import load_model
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 
+WITHHELD: Final = "(not public)"  # the text of every sentence where the story is not to be had
 SENTENCE: Final = re.compile(r"S[0-9]{3,4}", re.ASCII)
 ROLE: Final = re.compile(r"R[0-9]{2,3}", re.ASCII)
 
@@ -49,12 +50,23 @@ class Candidate(Frozen):
     note: Text | None = None
 
 
+class Proposal(Frozen):
+    """Why a program thinks that a sentence is in K: a fact of its source, and how much of it stands in the sentence."""
+
+    fact: Text
+    score: Annotated[int, Field(strict=True, ge=0, le=100)]
+
+
 class Clue(Frozen):
-    """A sentence of K. A weight of null is one that is not known (the paper prints only the sum)."""
+    """A sentence of K. A weight of null is one that is not known (the paper prints only the sum).
+
+    What is still `proposed` is a program's guess: a person confirms it by taking that line out.
+    """
 
     sentence: SentenceId
     weight: Annotated[int, Field(strict=True, ge=1, le=20)] | None = None
     function: Text | None = None
+    proposed: tuple[Proposal, ...] = ()
 
 
 class Payoff(Frozen):
@@ -112,8 +124,39 @@ class Chain(Frozen):
     conclusions: tuple[Conclusion, ...] = ()
 
 
+class Variation(Frozen):
+    """Of which episode this one is a variation, and how (§3.4, §6.5). It stands in the key, so that no prompt can tell.
+
+    Attributes:
+        episode: The id of the episode that it varies.
+        kind: A `modification` changes evidence and with it the answer; a `rewrite` changes person or salience and no fact.
+        name: What its runs are told apart by, such as "third-person".
+        changed: The sentences whose text differs; empty where all may (another person, say).
+    """
+
+    episode: Text
+    kind: Literal["modification", "rewrite"]
+    name: Text
+    changed: tuple[SentenceId, ...] = ()
+
+
 class Key(Frozen):
-    """What the author knows. No prompt may see it."""
+    """What the author knows. No prompt may see it.
+
+    Attributes:
+        status: A draft claims nothing of its key yet.
+        clues: K.
+        participants: The points of each candidate.
+        annotations: What sentences do in the argument.
+        pairs: Watched pairs.
+        distractors: Who looks guilty and is not.
+        chain: From K to the answer.
+        clue_total: The sum of the weights.
+        unplaced: How many sentences of K there are beside `clues`, of which nobody outside knows which they are.
+        outside: Sentences that are known to be none of those.
+        varies: The episode of which this one is a variation.
+        unaligned: Facts of the source that stand in no sentence, as far as a program can tell.
+    """
 
     status: Literal["final", "draft"]
     clues: tuple[Clue, ...] = ()
@@ -123,6 +166,10 @@ class Key(Frozen):
     distractors: tuple[Distractor, ...] = ()
     chain: Chain = Chain()
     clue_total: Annotated[int, Field(strict=True, ge=1)] | None = None
+    unplaced: Annotated[int, Field(strict=True, ge=0, le=2000)] = 0
+    outside: tuple[SentenceId, ...] = ()
+    varies: Variation | None = None
+    unaligned: tuple[Text, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -207,6 +254,11 @@ class Episode(Frozen):
         """The hash of all that a reader gets."""
         return sha256(dump_json(self.model_dump(mode="json")).encode("utf-8")).hexdigest()
 
+    @cached_property
+    def withheld(self) -> bool:
+        """Whether there is no story: a scoring sheet of an episode whose text is not public."""
+        return all(sentence.text == WITHHELD for sentence in self.sentences)
+
     def numbered(self) -> Iterator[str]:
         """Yield the story as readers get it, a sentence a line."""
         for sentence in self.sentences:
@@ -241,8 +293,8 @@ def score_range(key: Key, quota: int) -> Outcome[Range]:
         The range, or `Unscored("weights")` when neither the weights of K nor their sum is known.
     """
     weights = [clue.weight for clue in key.clues]
-    if None in weights:
-        if key.clue_total is None or quota < len(weights):
+    if None in weights or key.unplaced:
+        if key.clue_total is None or quota < len(weights) + key.unplaced:
             return Unscored("weights", "the weights of the key sentences are not known")
         clues = key.clue_total
     else:

@@ -68,7 +68,14 @@ class Twice:
     """A selection that one object gives twice, differently."""
 
 
+class Broken:
+    """What begins like an object and is none."""
+
+
 TWICE: Final = Twice()
+BROKEN: Final = Broken()
+# What pydantic's reader says where the grammar of JSON is broken, which no other reader can take either.
+_NO_JSON: Final = ("EOF while parsing", "trailing comma", "expected `", "key must be a string")
 _PLAIN: Final = json.JSONDecoder(parse_constant=_no_constant)
 _CAREFUL: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
 
@@ -92,12 +99,17 @@ def _value_at(text: str, start: int, *, twice: bool) -> tuple[Any, int] | None:
         return None
 
 
-def _quickly(text: str) -> dict[str, Any] | None:
-    """Decode an object by pydantic's reader, twice as fast; None for what it does not take, some of which is JSON all the same."""
+def _quickly(text: str) -> dict[str, Any] | Broken | None:
+    """Decode an object by pydantic's reader, twice as fast.
+
+    Returns:
+        The object; `BROKEN` where its first value is none in JSON; None for what that reader does not take, some of which is JSON
+        all the same.
+    """
     try:
         found = from_json(text, allow_inf_nan=False)
-    except (ValueError, TypeError):  # TypeError: half a surrogate pair
-        return None
+    except (ValueError, TypeError) as error:  # TypeError: half a surrogate pair
+        return BROKEN if str(error).startswith(_NO_JSON) else None
     return found if isinstance(found, dict) else None
 
 
@@ -115,11 +127,13 @@ def find(text: str) -> Found:
     opens = _OPENS.match(text)
     whole = None if twice or not opens else _quickly(text)
     first = _value_at(text, opens.end() - 1, twice=twice) if opens and whole is None else None
+    if isinstance(whole, Broken):
+        whole = None
     if first and not text[first[1] :].strip(" \t\r\n"):
         whole = first[0]
     if whole is not None:
         arrays: dict[str, Any] = {name: whole[name] for name in (CLUES, ROLES) if name in whole}
-        return Found("direct", whole, arrays, ambiguous=False)
+        return Found("direct", whole, arrays, False)
     answer = text[text.rfind(_THOUGHT) + len(_THOUGHT) :] if _THOUGHT in text else text
     broken = opens.end() - 1 if opens and first is None and answer is text else None
     objects = None if twice or broken is not None else _only_object(answer)
@@ -146,7 +160,7 @@ def _only_object(text: str) -> list[dict[str, Any]] | None:
     if begin is None or end <= begin.start() or _START.search(text, end):
         return None
     found = _quickly(text[begin.start() : end])
-    return [found] if found is not None and CLUES in found and ROLES in found else None
+    return [found] if isinstance(found, dict) and CLUES in found and ROLES in found else None
 
 
 def _plainly(text: str, broken: int | None, *, twice: bool) -> list[dict[str, Any]] | None:
@@ -220,16 +234,26 @@ def _spans(text: str) -> list[tuple[int, int]]:
                 if len(named) == len(_QUOTED):
                     spans.append((start, token.end()))
                 if not open_:
-                    at = max(at, token.end())
                     break
             elif open_:
                 open_[-1][1].add(token.group())
     return spans
 
 
+def _array(text: str) -> Any:
+    """Decode an array that holds no other and no object; None for what is none."""
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except (ValueError, TypeError):
+        return _decode(text)
+
+
 def _arrays(name: str, text: str) -> Iterator[Any]:
     """Yield each complete flat array that stands behind the name of a selection."""
-    for place in _ARRAY[name].finditer(text):
-        found = _decode(place.group(1))
+    at = text.find(name)
+    while at >= 0:
+        place = _ARRAY[name].match(text, at)
+        found = _array(place.group(1)) if place else None
         if isinstance(found, list):
             yield found
+        at = text.find(name, place.end() if place else at + len(name))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.files import decode, read_bytes
+from worth_deepeval.csv_text import read_table
 from worth_deepeval.episode import Episode
 from worth_deepeval.finding import CLUES, ROLES
 from worth_deepeval.response import read_response
@@ -131,7 +131,7 @@ def read_submissions(path: Path) -> tuple[tuple[str, ...], tuple[Submission, ...
     Raises:
         InputError: It is not UTF-8, not CSV, or lacks a column.
     """
-    fields, rows = _table(path, NEEDED)
+    fields, rows = read_table(path, NEEDED, limit=MAX_CSV)
     found = []
     for line, row in rows:
         trial = row.get("trial", "").strip().casefold()
@@ -156,7 +156,7 @@ def read_anomalies(path: Path) -> dict[tuple[str, str], str]:
     Raises:
         InputError: As for submissions, or a row without player or reason.
     """
-    _, rows = _table(path, ("player", "reason"))
+    _, rows = read_table(path, ("player", "reason"), limit=MAX_CSV)
     found: dict[tuple[str, str], str] = {}
     for line, row in rows:
         player, reason = row["player"].strip(), row["reason"].strip()
@@ -223,9 +223,9 @@ def _fault(
     if anomaly is not None:
         return Exclusion(first, "anomaly", anomaly)
     same = [one for one in later if one.at == first.at]
-    if any(_selected(one) != _selected(first) for one in same):
+    if any(selected(one) != selected(first) for one in same):
         return Exclusion(first, "unclear-first", "another at the same time, and they differ")
-    clues, roles = _selected(first)
+    clues, roles = selected(first)
     found = read_response(json.dumps({CLUES: clues, ROLES: roles}), episode)
     if found.selections == "invalid":
         broken = [one for one in found.violations if one.code != "missing-field"]
@@ -233,7 +233,8 @@ def _fault(
     return None
 
 
-def _selected(one: Submission) -> tuple[list[Any], list[Any]]:
+def selected(one: Submission) -> tuple[list[Any], list[Any]]:
+    """Return the sentences and the candidates that a submission selects, as they stand."""
     return _ids(one.row[CLUES]), _ids(one.row[ROLES])
 
 
@@ -259,25 +260,3 @@ def _time(text: str) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
-def _table(path: Path, needed: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[int, dict[str, str]]]]:
-    text = decode(read_bytes(path, limit=MAX_CSV), path).removeprefix("\ufeff")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        rows = list(reader)
-    except csv.Error as error:
-        raise InputError(path, f"not CSV: {clean(str(error))}", where=f"line {reader.line_num}") from None
-    header = tuple(one.strip() for one in rows[0]) if rows else ()
-    if missing := [name for name in needed if name not in header]:
-        raise InputError(path, f"no column {missing[0]}", where="row 1", allowed=", ".join(needed))
-    if len(set(header)) < len(header):
-        raise InputError(path, "a column is there twice", where="row 1")
-    found = []
-    for line, row in enumerate(rows[1:], start=2):
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise InputError(path, f"{len(row)} cells", where=f"row {line}", allowed=str(len(header)))
-        found.append((line, dict(zip(header, row, strict=True))))
-    return header, found

@@ -52,9 +52,20 @@ def build_prompt(
         cued: The ids of K, under evidence-cueing alone.
 
     Raises:
-        InputError: Ids without evidence-cueing, or evidence-cueing without ids.
+        InputError: Ids without evidence-cueing, or evidence-cueing without ids; an episode whose story is withheld, or that has no
+            key sentences yet and would say so.
     """
     condition = condition or Condition()
+    if question.episode.withheld:
+        raise InputError(
+            question.episode.id,
+            "its story is not public",
+            hint="such a sheet scores replies and asks for none",
+        )
+    if condition.disclosure and not question.key_size:
+        raise InputError(
+            question.episode.id, "no key sentences yet", where="key.clues", allowed="at least one"
+        )
     ids = sorted(cued)
     if bool(ids) != (condition.cue == "evidence-cueing"):
         raise InputError("prompt", "the ids of K", allowed="under evidence-cueing, and there alone")

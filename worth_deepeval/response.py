@@ -41,6 +41,9 @@ class Violation(NamedTuple):
     message: str
 
 
+_AROUND: Final = Violation("text-around", "there is text beside the JSON object")
+
+
 class Response(NamedTuple):
     """A reply as it was read.
 
@@ -79,11 +82,16 @@ def read_response(text: str, episode: Episode) -> Response:
         What it selected, or why that cannot be told. Linear in the reply's length; never raises over a reply.
     """
     form, body, arrays, ambiguous = find(text)
+    if body is not None and _keeps_all(
+        body, episode
+    ):  # nearly all replies, which need no list of what is wrong
+        around = () if form == "direct" else (_AROUND,)
+        return Response(form, tuple(body[CLUES]), tuple(body[ROLES]), "valid", around, body)
     violations: list[Violation] = []
     if form == "invalid":
         violations.append(Violation("not-json", "the reply holds no JSON object with both selections"))
     elif form == "embedded":
-        violations.append(Violation("text-around", "there is text beside the JSON object"))
+        violations.append(_AROUND)
     if ambiguous:
         violations.append(
             Violation("ambiguous", "there are several selections in the reply, and they differ")
@@ -150,8 +158,10 @@ def _selection(
     return tuple(one for one in given if isinstance(one, str)), faults[:50]
 
 
-def _in_order(given: list[Any], known: frozenset[str]) -> bool:
-    """Whether all are known ids and none is there twice: most selections, which need no closer look."""
+def _in_order(given: object, known: frozenset[str]) -> bool:
+    """Whether it is a list of known ids and none is there twice: most selections, which need no closer look."""
+    if not isinstance(given, list):
+        return False
     try:
         chosen = frozenset(given)
     except TypeError:  # a list or an object among them
@@ -184,6 +194,25 @@ def _leniently(name: str, text: str, episode: Episode) -> tuple[str, ...]:
 
 
 # The rest of the protocol
+
+
+def _keeps_all(body: dict[str, Any], episode: Episode) -> bool:
+    """Whether an object keeps everything that `_selection` and `_fields` look at, in one go."""
+    if body.keys() != _ALL or body["episode_id"] != episode.id:
+        return False
+    clues, confidence = body[CLUES], body["confidence"]
+    combined, concluded = body["evidence_combination"], body["final_conclusion"]
+    return (
+        _in_order(clues, episode.sentence_ids)
+        and len(clues) <= episode.quota.sentences
+        and _in_order(body[ROLES], episode.role_ids)
+        and (type(confidence) is int or type(confidence) is float)
+        and 0 <= confidence <= 100
+        and type(combined) is str
+        and type(concluded) is str
+        and not (combined.isspace() or concluded.isspace() or combined == "" or concluded == "")
+        and _one_to_one(body["clue_interpretations"], tuple(clues))
+    )
 
 
 def _fields(body: dict[str, Any], episode: Episode, clues: tuple[str, ...] | None) -> Iterator[Violation]:
@@ -222,8 +251,9 @@ def _one_to_one(given: object, clues: tuple[str, ...]) -> bool:
     if not isinstance(given, list) or len(given) != len(clues):
         return False
     try:
-        ids = {one["sentence_id"] for one in given}
-        texts = [str.strip(one["interpretation"]) for one in given]
+        ids = tuple([one["sentence_id"] for one in given])
+        texts = [one["interpretation"] for one in given]
+        blank = any(map(str.isspace, texts))
+        return (ids == clues or set(ids) == set(clues)) and not blank and all(texts)
     except (KeyError, TypeError):  # no objects of ids and texts
         return False
-    return ids == set(clues) and all(texts)

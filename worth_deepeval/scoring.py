@@ -50,35 +50,48 @@ def score(clue_ids: Iterable[str], role_ids: Iterable[str], sheet: Sheet) -> Out
         sheet: The episode and its key.
 
     Returns:
-        The score, or `Unscored("weights")` when a selected key sentence has no known weight.
+        The score; or `Unscored("weights")` when a selected key sentence has no known weight, or it is not known whether a
+        selected sentence is one; or `Unscored("points")` when a selected candidate has no known points.
     """
     possible = sheet.range
     if isinstance(possible, Unscored):
         return possible
     weights, points = sheet.weights, sheet.points
+    if sheet.key.unplaced:
+        clue_ids = list(clue_ids)
+        if open_ := [one for one in clue_ids if one not in weights and one not in sheet.key.outside]:
+            return Unscored("weights", f"whether {open_[0]} is a key sentence is not known")
     hits = tuple([one for one in clue_ids if one in weights])
+    gains = [weights[one] for one in hits]
+    if None in gains:
+        return Unscored("weights", f"the weight of {hits[gains.index(None)]} is not known")
     correct: list[str] = []
     incorrect: list[str] = []
     participant = 0
     for one in role_ids:
         gain = points.get(one)
-        if gain is not None:
-            participant += gain
-            (correct if gain > 0 else incorrect).append(one)
-    gains = [weights[one] for one in hits]
-    if None in gains:
-        return Unscored("weights", f"the weight of {hits[gains.index(None)]} is not known")
+        if gain is None:
+            return Unscored("points", f"the points of {one} are not known")
+        participant += gain
+        (correct if gain > 0 else incorrect).append(one)
     return Scored(
         WorthScore(
-            episode=sheet.episode.id,
-            hits=hits,
-            correct=tuple(correct),
-            incorrect=tuple(incorrect),
-            clue=sum(gains),  # type: ignore[arg-type]  # none is None
-            participant=participant,
-            range=possible.value,
+            sheet.episode.id,
+            hits,
+            tuple(correct),
+            tuple(incorrect),
+            sum(gains),  # type: ignore[arg-type]  # none is None
+            participant,
+            possible.value,
         )
     )
+
+
+def participant_points(response: Response, sheet: Sheet) -> int | None:
+    """Points for candidates alone, which may be known where those for sentences are not; None where they are not known."""
+    if response.selections == "invalid" or not set(response.role_ids) <= set(sheet.points):
+        return None
+    return sum(sheet.points[one] for one in response.role_ids)
 
 
 def score_response(response: Response, sheet: Sheet) -> Outcome[WorthScore]:

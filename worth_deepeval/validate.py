@@ -7,7 +7,7 @@ of K alone every participant must be derivable and every other candidate excluda
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from worth_deepeval.episode import SENTENCE, Chain, Sheet
+from worth_deepeval.episode import SENTENCE, Chain, Key, Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def validate(sheet: Sheet) -> tuple[Fault, ...]:
 
     The key's `status: draft` asks for existing ids alone: a draft claims nothing yet.
     """
-    faults = [*_references(sheet), *_points(sheet)]
+    faults = [*_references(sheet), *_sides(sheet.key), *_points(sheet)]
     if sheet.key.status == "final":
         faults += [*_distractors(sheet), *_solvable(sheet)]
     return tuple(faults)
@@ -53,6 +53,7 @@ def derivable(chain: Chain, given: Iterable[str]) -> frozenset[str]:
 def _references(sheet: Sheet) -> Iterator[Fault]:
     key, sentences, roles = sheet.key, sheet.episode.sentence_ids, sheet.episode.role_ids
     used: list[tuple[str, str]] = [(f"clues[{n}]", clue.sentence) for n, clue in enumerate(key.clues)]
+    used += [(f"outside[{n}]", one) for n, one in enumerate(key.outside)]
     used += [(f"participants[{n}]", payoff.role) for n, payoff in enumerate(key.participants)]
     for n, note in enumerate(key.annotations):
         used.append((f"annotations[{n}]", note.sentence))
@@ -83,18 +84,34 @@ def _references(sheet: Sheet) -> Iterator[Fault]:
     for path, ids in (
         ("clues", [clue.sentence for clue in key.clues]),
         ("participants", [one.role for one in key.participants]),
+        ("distractors", [one.role for one in key.distractors]),
         ("chain.facts", [fact.id for fact in key.chain.facts]),
+        ("chain.conclusions", [one.role for one in key.chain.conclusions]),
     ):
         for twice in sorted({one for one in ids if ids.count(one) > 1}):
             yield Fault("twice", path, f"{twice} is given twice")
 
 
+def _sides(key: Key) -> Iterator[Fault]:
+    """What cannot stand on both sides of an argument."""
+    for n, pair in enumerate(key.pairs):
+        if pair.suspicion == pair.exoneration:
+            yield Fault("one-sentence-pair", f"pairs[{n}]", f"{pair.suspicion} is both sides of a pair")
+    for n, other in enumerate(key.distractors):
+        for both in sorted(set(other.incriminating) & set(other.exonerating)):
+            yield Fault("both-sides", f"distractors[{n}]", f"{both} is given for and against {other.role}")
+    for n, one in enumerate(key.outside):
+        if one in key.weights:
+            yield Fault("inside-and-outside", f"outside[{n}]", f"{one} is in K and said to be outside of it")
+
+
 def _points(sheet: Sheet) -> Iterator[Fault]:
     key, episode = sheet.key, sheet.episode
-    if not key.clues:
+    if not key.clues and not key.unplaced:
         yield Fault("no-clues", "clues", "there are no key sentences")
     if key.status == "draft":
         return
+    yield from _unfinished(key)
     if not key.guilty:
         yield Fault("no-participant", "participants", "nobody takes part: no candidate has points above 0")
     for role in sorted(episode.role_ids - set(key.points)):
@@ -110,6 +127,29 @@ def _points(sheet: Sheet) -> Iterator[Fault]:
         total = sum(weight for weight in weights if weight is not None)
         if total != key.clue_total:
             yield Fault("wrong-total", "clue_total", f"the weights sum to {total}, not {key.clue_total}")
+
+
+def _unfinished(key: Key) -> Iterator[Fault]:
+    """What a final key may not leave open."""
+    for n, clue in enumerate(key.clues):
+        if clue.proposed:
+            yield Fault(
+                "unconfirmed",
+                f"clues[{n}]",
+                f"{clue.sentence} is a program's proposal; whoever confirms it takes its `proposed` out",
+            )
+        if clue.weight is None:
+            yield Fault("no-weight", f"clues[{n}]", f"{clue.sentence} has no weight")
+    if key.unplaced:
+        yield Fault(
+            "unplaced", "unplaced", f"{key.unplaced} key sentences are not known; a final key has them all"
+        )
+    if key.unaligned:
+        yield Fault(
+            "unaligned",
+            "unaligned",
+            f"{len(key.unaligned)} facts of the source wait for a decision: {key.unaligned[0]}",
+        )
 
 
 def _distractors(sheet: Sheet) -> Iterator[Fault]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from ludic_deepeval.branches.graph import Graph, Paths, paths_from
 from ludic_deepeval.branches.subjects import Subject, Token, subjects_of
-from ludic_deepeval.consistency import LORE, FaultCode, Past, check_consistency, quote_of
+from ludic_deepeval.consistency import check_consistency
+from ludic_deepeval.faults import LORE, FaultCode, Past, quote_of
 from ludic_deepeval.ledger import Event, FactLedger
 
 if TYPE_CHECKING:

@@ -46,6 +46,7 @@ class Passage:
         start: Where its prose begins in the story's body, in characters.
         end: Where it ends.
         returns: Whether it goes back to where it was called from, such as an ink tunnel.
+        title: What to call it on a path where its id says little: the words of the choice that leads to it.
         aside: Whether it holds no story: a script, a stylesheet, a function, a list of variables.
     """
 
@@ -58,6 +59,7 @@ class Passage:
     end: int = 0
     returns: bool = False
     aside: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Graph:
         format: What it was told to be: "Twee 3", "ink (compiled)" …
         passages: By id, in the order of the file.
         first: The id of the passage that it begins with; None when the file names none.
+        entries: Where it may begin when it names none: in Yarn the game says, so every node that nothing leads to.
+        elsewhere: Passages that lie in other files and that ways may lead to.
         must_end: Whether its format has words for an ending, so that to stop without them is running out of content.
         notes: What the reader could not follow, one line each.
     """
@@ -79,11 +83,15 @@ class Graph:
     first: str | None
     must_end: bool = False
     notes: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    elsewhere: frozenset[str] = frozenset()
 
     @property
     def starts(self) -> tuple[str, ...]:
-        """Where the story begins, if that is there."""
-        return (self.first,) if self.first is not None and self.first in self.passages else ()
+        """Where the story begins, if that is there; without one, where it may begin."""
+        if self.first is None:
+            return self.entries
+        return (self.first,) if self.first in self.passages else ()
 
     @cached_property
     def reachable(self) -> "Paths":
@@ -210,6 +218,49 @@ def coming_back(graph: Graph, targets: set[str]) -> set[str]:
                 found.add(before)
                 queue.append(before)
     return found
+
+
+def on_circles(graph: Graph) -> set[str]:
+    """The passages from which they themselves can be come back to (Tarjan's components, without recursion)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    waiting: set[str] = set()
+    found: set[str] = set()
+    for root in graph.passages:
+        if root in number:
+            continue
+        work = [(root, iter(graph.passages[root].ways))]
+        number[root] = lowest[root] = len(number)
+        stack.append(root)
+        waiting.add(root)
+        while work:
+            name, ways = work[-1]
+            way = next(ways, None)
+            if way is None:
+                work.pop()
+                if work:
+                    lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[name])
+                if lowest[name] == number[name]:
+                    found |= _component(graph, name, stack, waiting)
+            elif way.target in graph.passages and way.target not in number:
+                number[way.target] = lowest[way.target] = len(number)
+                stack.append(way.target)
+                waiting.add(way.target)
+                work.append((way.target, iter(graph.passages[way.target].ways)))
+            elif way.target in waiting:
+                lowest[name] = min(lowest[name], number[way.target])
+    return found
+
+
+def _component(graph: Graph, name: str, stack: list[str], waiting: set[str]) -> set[str]:
+    """Take a component off the stack; return it when it is a circle."""
+    part: set[str] = set()
+    while name not in part:
+        part.add(stack.pop())
+    waiting -= part
+    itself = any(way.target == name for way in graph.passages[name].ways)
+    return part if len(part) > 1 or itself else set()
 
 
 def ways_of(graph: Graph) -> Iterator[tuple[Passage, Way]]:

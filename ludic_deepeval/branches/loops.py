@@ -62,16 +62,14 @@ def loops_along(graph: Graph, ledger: FactLedger, *, max_states: int = MAX_STATE
     """
     opened, closed, unplaced = _moves(graph, ledger)
     tier_one = sum(1 << number for number, hook in enumerate(ledger.hooks) if hook.tier == 1)
-    if graph.first is None or graph.first not in graph.passages:
-        return Loops((), 0, unplaced, 0, complete=True)
 
     def enter(name: str, state: tuple[int, int]) -> tuple[int, int]:
         now = state[0] | opened.get(name, 0)
         return now & ~closed.get(name, 0), state[1] | opened.get(name, 0)
 
-    start: _State = (graph.first, *enter(graph.first, (0, 0)))
-    came: dict[_State, tuple[_State | None, Way | None]] = {start: (None, None)}
-    queue = deque([start])
+    starts: list[_State] = [(name, *enter(name, (0, 0))) for name in graph.starts]
+    came: dict[_State, tuple[_State | None, Way | None]] = dict.fromkeys(starts, (None, None))
+    queue = deque(starts)
     at_end: dict[str, list[_State]] = {}
     complete = True
     while queue:

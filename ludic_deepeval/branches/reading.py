@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ludic_deepeval.branches.graph import MAX_PASSAGES, MAX_WAYS, Graph
+from ludic_deepeval.branches.ink import is_compiled_ink, is_ink, read_compiled_ink, read_ink
+from ludic_deepeval.branches.scripts import is_choicescript, is_renpy, read_choicescript, read_renpy
 from ludic_deepeval.branches.twee import is_twee, read_twee
+from ludic_deepeval.branches.twine import is_html, is_twison, read_html, read_twison
+from ludic_deepeval.branches.yarn import is_yarn, read_yarn
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.sources.about import about
@@ -34,14 +38,32 @@ class Format:
 
 
 FORMATS: Final[tuple[Format, ...]] = (
+    Format("ink (compiled)", (".ink.json",), lambda raw, _: is_compiled_ink(raw), read_compiled_ink),
+    Format("Twine 2 HTML", (".html", ".htm"), lambda raw, _: is_html(raw), read_html),
+    Format("Twison JSON", (".twison.json", ".twison"), lambda raw, _: is_twison(raw), read_twison),
     Format("Twee 3", (".twee", ".tw"), lambda raw, _: is_twee(raw), read_twee),
+    Format("Yarn", (".yarn",), lambda raw, _: is_yarn(raw), read_yarn),
+    Format("Ren'Py", (".rpy",), lambda raw, _: is_renpy(raw), read_renpy),
+    Format("ink", (".ink",), is_ink, read_ink),
+    Format("ChoiceScript", (".txt",), lambda raw, _: is_choicescript(raw), read_choicescript),
 )
+_SHARED: Final = frozenset({".txt"})
 SUFFIXES: Final = frozenset(suffix for one in FORMATS for suffix in one.suffixes)
 
 
 def is_branching(path: Path) -> bool:
     """Whether a file's name says that it may be a branching story."""
     return any(path.name.lower().endswith(suffix) for suffix in SUFFIXES)
+
+
+def holds_branches(path: Path) -> bool:
+    """Whether a file is read as a branching story: by its name, and where plain text has that ending too, by what it holds."""
+    if not is_branching(path):
+        return False
+    if path.suffix.lower() not in _SHARED:
+        return True
+    raw = decode(read_bytes(path), path)
+    return any(one.holds(raw, path) for one in FORMATS)
 
 
 def read_branches(path: Path) -> tuple[Graph, Story]:

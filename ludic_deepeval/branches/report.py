@@ -190,7 +190,8 @@ def _of_fault(
     shown = []
     for event_id, passage, quote in zip(fault.events, fault.passages, fault.quotes, strict=True):
         event = events.get(event_id)
-        line = story.prose.place(event.evidence[0].start).line if event and event.evidence else 0
+        has_lines = event is not None and bool(event.evidence) and graph.passages[passage].line > 0
+        line = story.prose.place(event.evidence[0].start).line if event is not None and has_lines else 0
         shown.append((passage if event else event_id, line, quote))
     last = shown[-1][1] or graph.passages[fault.passages[-1]].line
     return BranchFinding(
@@ -237,7 +238,7 @@ def _said(along: Along, loops: Loops) -> list[str]:
         lines.append(
             f"ending '{ending.passage}': {fewest}–{most} threads open, UCR {low}–{high}"
             if (fewest, low) != (most, high)
-            else f"ending '{ending.passage}': {most} threads open, UCR {high}"
+            else f"ending '{ending.passage}': {most} thread{'s' * (most != 1)} open, UCR {high}"
         )
     if not loops.complete:
         lines.append(

@@ -42,7 +42,7 @@ def flaws_of(graph: Graph) -> tuple[Flaw, ...]:
     - `endless`: a passage can be reached, and from it no ending can.
     - `out-of-content`: a passage stops without an ending, in a format that has words for one.
     """
-    if graph.first is None or graph.first not in graph.passages:
+    if not graph.starts:
         said = (
             "nothing says where the story begins"
             if graph.first is None
@@ -56,7 +56,7 @@ def flaws_of(graph: Graph) -> tuple[Flaw, ...]:
 def _dead_links(graph: Graph) -> list[Flaw]:
     found = []
     for passage, way in ways_of(graph):
-        if way.target not in graph.passages:
+        if way.target not in graph.passages and way.target not in graph.elsewhere:
             said = f"'{way.label}' leads" if way.label else "a way leads"
             message = f"{said} to '{way.target}', which is not there{_near(graph, way.target)}"
             reached = passage.id in graph.reachable
@@ -138,7 +138,7 @@ def _endless(graph: Graph) -> list[Flaw]:
 
 
 def _leaves(graph: Graph, name: str) -> bool:
-    """Whether a way out of it leads nowhere: that is a dead link and told as one."""
+    """Whether a way out of it leads nowhere, which is told as a dead link, or to another file."""
     return any(way.target not in graph.passages for way in graph.passages[name].ways)
 
 
@@ -206,7 +206,7 @@ def play(graph: Graph, *, plays: int, seed: int) -> Coverage:
 
 def _one_play(graph: Graph, draw: random.Random) -> tuple[set[str], bool, int]:
     """The passages of one play, whether it came to its end, and its steps."""
-    name: str | None = graph.first
+    name: str | None = draw.choice(graph.starts)
     visited: set[str] = set()
     for step in range(_STEPS):
         if name is None:
@@ -214,7 +214,7 @@ def _one_play(graph: Graph, draw: random.Random) -> tuple[set[str], bool, int]:
         visited.add(name)
         passage = graph.passages[name]
         exits: list[str | None] = [way.target for way in passage.ways if way.target in graph.passages]
-        if passage.ends or passage.stops or not exits:
+        if passage.ends or passage.stops or passage.returns or not exits:
             exits.append(None)
         name = draw.choice(exits)
     return visited, name is None, _STEPS

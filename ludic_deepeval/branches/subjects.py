@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from ludic_deepeval.consistency import FaultCode
+from ludic_deepeval.faults import FaultCode
 from ludic_deepeval.ledger import Event, FactLedger
 from ludic_deepeval.text import name_key
 

@@ -28,7 +28,7 @@ _OPENS: Final = re.compile(
     r"<<(/?)(?:if|elseif|else|switch|case|linkreplace|nobr|widget|script)\b[^>\r\n]{0,500}>>"
     r"|\((?:if|unless|else-if|else|elseif):[^)\r\n]{0,500}\)\s*\["
 )
-_SPECIAL: Final = frozenset(
+SPECIAL: Final = frozenset(
     {
         "StoryTitle", "StoryData", "StoryAuthor", "StorySubtitle", "StoryInit", "StoryMenu", "StoryBanner", "StoryCaption",
         "StoryInterface", "StoryShare", "StoryDisplayTitle", "StoryIncludes", "StorySettings", "StoryMetadata",
@@ -60,7 +60,7 @@ def read_twee(raw: str, path: Path) -> tuple[Graph, Prose]:
         line = place_in(raw, header.start()).line
         if name == "StoryData":
             start = _start(raw[begin:end], notes) or start
-        aside = name in _SPECIAL or bool(tags & _SPECIAL_TAGS)
+        aside = name in SPECIAL or bool(tags & _SPECIAL_TAGS)
         if name in passages:
             notes.append(f"line {line}: '{clean(name)}' is there twice; the first is kept")
             continue
@@ -87,10 +87,10 @@ def passage_of(
         return Passage(name, line, aside=True)
     ways = tuple(ways_in(text, lambda at: place_in(raw, begin + at).line, notes))
     where = builder.add(prose_pieces(text, begin))
-    return Passage(name, line, ways, stops=_can_stop(ways), start=where[0], end=where[1])
+    return Passage(name, line, ways, stops=can_stop(ways), start=where[0], end=where[1])
 
 
-def _can_stop(ways: tuple[Way, ...]) -> bool:
+def can_stop(ways: tuple[Way, ...]) -> bool:
     """A passage ends the story where no way out of it is sure to be there."""
     return not any(way.kind != "call" and not way.conditional for way in ways)
 

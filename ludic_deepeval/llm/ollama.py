@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ludic_deepeval.errors import ModelError
@@ -112,6 +113,26 @@ class OllamaModel(Model):
             completion_tokens=written,
             thinking=self._server.scrub(reply.message.thinking or ""),
         )
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        """Send one request for the vectors of texts, which are never cut to fit, and return the client's reply.
+
+        Raises:
+            ModelError: There is none, or none that can be read.
+        """
+        client = self._opened()
+        try:
+            return await self._asked(
+                client.embed,
+                model=self._model,
+                input=list(texts),
+                truncate=False,
+                keep_alive=self._keep_alive,
+            )
+        except ModelError as error:
+            if error.kind != "unknown-model":
+                raise
+        raise self._server.unknown(await self._names())
 
     async def _context_for(self, request: Request, client: Any) -> int:
         """The context to ask for; refuse a prompt that cannot fit into the model's."""

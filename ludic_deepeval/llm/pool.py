@@ -108,6 +108,10 @@ def work_through(
 
     Returns:
         For each job its result, the error that it ended in, or None when it was not done; and what stopped the rest.
+
+    Raises:
+        InputError: A job met what cannot be used, such as a folder of recordings that cannot be written. What was done has
+            been handed over.
     """
     results: list[Done | ModelError | None] = [None] * len(jobs)
     ended: SimpleQueue[tuple[int, Done | ModelError]] = SimpleQueue()
@@ -118,22 +122,29 @@ def work_through(
         if on_done:
             on_done(at, result)
 
+    unusable: InputError | None = None
     background = submit(_work(jobs, work, max(1, min(workers, len(jobs))), ended))
     try:
         while (arrived := _next(ended, background)) is not None:
             take(*arrived)
-        stopped = background.result()
+        ended_by = background.result()
+        if isinstance(ended_by, InputError):
+            unusable = ended_by
+        else:
+            stopped = ended_by
     except KeyboardInterrupt:
         stopped = "interrupted"
     finally:
         background.cancel()
     while not ended.empty():  # what had come when the run was ended
         take(*ended.get())
+    if unusable is not None:
+        raise unusable
     return tuple(results), stopped
 
 
 def _next(
-    ended: "SimpleQueue[tuple[int, Done | ModelError]]", background: "Future[ModelError | None]"
+    ended: "SimpleQueue[tuple[int, Done | ModelError]]", background: "Future[ModelError | InputError | None]"
 ) -> tuple[int, Done | ModelError] | None:
     """Wait for the next result; None when the work is over and none is left."""
     while True:
@@ -150,10 +161,10 @@ async def _work(
     work: Callable[[Job], Awaitable[Done]],
     workers: int,
     ended: "SimpleQueue[tuple[int, Done | ModelError]]",
-) -> ModelError | None:
+) -> ModelError | InputError | None:
     """Do all; return what stopped it."""
     waiting = iter(enumerate(jobs))
-    stops: list[ModelError] = []
+    stops: list[ModelError | InputError] = []
 
     async def worker() -> None:
         for at, job in waiting:
@@ -166,6 +177,9 @@ async def _work(
                     stops.append(error)
                     return
                 result = error
+            except InputError as error:
+                stops.append(error)
+                return
             ended.put((at, result))
 
     async with asyncio.TaskGroup() as group:

@@ -102,6 +102,11 @@ def _asked(model: str, request: Request) -> _Asked:
     )
 
 
+def request_key(model: str, request: Request) -> str:
+    """A hash of a request and of who is asked: two that are the same in all that is asked have the same."""
+    return _asked(model, request).key
+
+
 class Recordings:
     """A folder of recordings.
 

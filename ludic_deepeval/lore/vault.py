@@ -22,6 +22,7 @@ _WORDS: Final[dict[NodeKind, str]] = {
     "factions": "faction factions organization organizations organisation organisations guild guilds house houses",
     "locations": "location locations place places city cities town towns region regions settlement settlements",
     "deities": "deity deities god gods goddess pantheon",
+    "people": "people person character characters npc npcs cast",
     "history": "history event events timeline era eras",
 }
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}

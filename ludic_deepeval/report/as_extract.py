@@ -10,8 +10,8 @@ from ludic_deepeval.errors import InputError, ModelError, clean
 from ludic_deepeval.injection import RULES, Suspicion
 from ludic_deepeval.llm.budget import Preview, Spent
 from ludic_deepeval.notary import Extraction
-from ludic_deepeval.report.as_text import SAID, counted
-from ludic_deepeval.stability import Interval, Stability
+from ludic_deepeval.report.as_text import SAID, counted, interval_text
+from ludic_deepeval.stability import Stability
 
 _MOST_SHOWN = 8
 
@@ -113,7 +113,7 @@ def _stability(found: Stability) -> Iterator[str]:
     yield f"  {counted(found.read, 'reading', 'readings')}{few}: plays in {found.passed} of {found.scored} scored{apart}"
     for name, row in (("LPI", found.lpi), ("PCV", found.pcv)):
         if row is not None:
-            yield f"    {name} {_interval(row)}"
+            yield f"    {name} {interval_text(row)}"
     for one in found.unstable[:_MOST_SHOWN]:
         where = "in all" if one.readings == found.read else f"in {one.readings} of {found.read}"
         how = f", with {one.answers} different answers" if one.answers > 1 else ""
@@ -122,13 +122,6 @@ def _stability(found: Stability) -> Iterator[str]:
         yield f"    and {len(found.unstable) - _MOST_SHOWN} more items that move"
     if not found.unstable and found.read > 1:
         yield "    every item stands in every reading, with the same answers"
-
-
-def _interval(row: Interval) -> str:
-    spread = f"{row.minimum:.3g} to {row.maximum:.3g}, mean {row.mean:.3g}"
-    if row.low is None or row.high is None:
-        return f"{spread} (one reading)"
-    return f"{spread} (95% t-interval of the mean: {row.low:.3g} to {row.high:.3g})"
 
 
 def preview_text(model: str, unchanged: int, stories: int, found: Preview) -> Iterator[str]:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ludic_deepeval.check import CheckResult, StoryResult
-from ludic_deepeval.consistency import Fault
+from ludic_deepeval.faults import Fault
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.scoring import ScoreCard

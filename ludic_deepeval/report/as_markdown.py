@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, get_args
 
 from ludic_deepeval.check import CheckResult, StoryResult
-from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import clean
+from ludic_deepeval.faults import FaultCode
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored
 from ludic_deepeval.report.as_text import counted, details, summary_text, verdict_words, wants_fix

@@ -1,7 +1,7 @@
 """What a stress test found, for people and for programs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -10,8 +10,11 @@ from ludic_deepeval.effort import HIGH, Branching, Effort
 from ludic_deepeval.errors import InputError, LudicError, clean
 from ludic_deepeval.llm.budget import Spent
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
+from ludic_deepeval.plan_injection import PLAN_RULES, spoken
+from ludic_deepeval.report.as_text import interval_text
 from ludic_deepeval.reuse import agreement, lexical_effort
 from ludic_deepeval.session import Asked, Session
+from ludic_deepeval.stability import Trials
 
 State: TypeAlias = Literal["measured", "unscored", "unread", "left"]
 _BANDS: Final = {
@@ -31,9 +34,11 @@ class Trial:
         id: Its id.
         title: Its title, or its id.
         state: measured; unscored (an answer could not be used); unread (no ledger of the prose as it is); left (not asked).
-        session: What was recorded, if anything was.
+        session: The first trial, if it came to an end.
         reason: Why it is not measured.
         saved: Where the session was saved.
+        sessions: All trials that came to an end.
+        repeated: How they differ, when there was to be more than one.
     """
 
     path: Path
@@ -43,10 +48,14 @@ class Trial:
     session: Session | None = None
     reason: str = ""
     saved: Path | None = None
+    sessions: tuple[Session, ...] = ()
+    repeated: Trials | None = None
 
     @property
     def falls_short(self) -> bool:
-        """Whether it was not measured, or more than .40 had to be invented."""
+        """Whether it was not measured, or more than .40 had to be invented; of several trials, in any."""
+        if self.repeated is not None:
+            return self.repeated.within < self.repeated.asked
         effort = self.session.effort() if self.session else None
         return not (isinstance(effort, Scored) and effort.value.value <= HIGH)
 
@@ -62,6 +71,8 @@ def stress_text(trials: Sequence[Trial], spent: Spent, *, paint: Painter) -> Ite
             yield f"  {paint('not measured', 'yellow')}: {clean(trial.reason, limit=600)}"
         else:
             yield from _session_text(trial.session, paint)
+        if trial.repeated is not None:
+            yield from _repeated_text(trial.repeated)
         if trial.saved:
             yield f"  saved: {clean(str(trial.saved), limit=400)}"
         yield ""
@@ -90,8 +101,23 @@ def _session_text(session: Session, paint: Painter) -> Iterator[str]:
         yield f"  new: {'; '.join(clean(text.rstrip('.。'), limit=70) for text in new[:_LISTED])}{more}"
     yield f"  {_diversity_text(session.diversity())}"
     yield f"  {_baseline_text(session)}"
+    yield from _spoken_text(session)
     yield f"  {clean(session.producers, limit=400)}"
     yield f"  {_took(session)}"
+
+
+def _repeated_text(found: Trials) -> Iterator[str]:
+    yield (
+        f"  {found.asked} trials, scored {found.scored}/{found.asked}; at most .40 had to be invented in"
+        f" {found.within}/{found.scored}"
+    )
+    for name, row in (("E_a", found.effort), ("Div_alpha", found.diversity)):
+        if row is not None:
+            yield f"    {name} {interval_text(row)}"
+    for reason in dict.fromkeys(found.unscored):
+        yield f"    not scored: {clean(reason, limit=300)}"
+    if left := found.asked - found.held:
+        yield f"    {left} not held to the end"
 
 
 def _diversity_text(outcome: Outcome[Branching]) -> str:
@@ -103,6 +129,17 @@ def _diversity_text(outcome: Outcome[Branching]) -> str:
         f" {_two(1 - found.npc_overlap)}, threads {_two(1 - found.hook_overlap)}; by what they rest on"
         f" {_two(found.by_item)})"
     )
+
+
+def _spoken_text(session: Session) -> Iterator[str]:
+    found = spoken(session)
+    for one in found[:_LISTED]:
+        where = "the ledger" if one.where == "ledger" else one.where
+        yield f"  look at {where}: “{clean(one.text, limit=100)}” {PLAN_RULES[one.rule]}"
+    if len(found) > _LISTED:
+        yield f"    and {len(found) - _LISTED} more such lines"
+    if found:
+        yield "    (a judge may have done as it was told: check its labels before you believe E_a)"
 
 
 def _baseline_text(session: Session) -> str:
@@ -172,6 +209,18 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
         "session": trial.saved.as_posix() if trial.saved else None,
         "reason": trial.reason or None,
     }
+    if trial.repeated is not None:
+        found["repeat"] = asdict(trial.repeated) | {
+            "trials": [
+                {
+                    "repetition": one.repetition,
+                    "effort": effort_json(one),
+                    "diversity": diversity_json(one),
+                    "unscored": one.unscored.model_dump(mode="json") if one.unscored else None,
+                }
+                for one in trial.sessions
+            ]
+        }
     session = trial.session
     if session is None:
         return found | {"effort": None, "diversity": None, "baseline": None}
@@ -182,6 +231,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
         "tester": _asked_json(session.tester),
         "judge": _asked_json(session.judge),
         "same_model": session.same_model,
+        "suspicions": [asdict(one) for one in spoken(session)],
         "labels": [
             {
                 "seed": outline.seed,

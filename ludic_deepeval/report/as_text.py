@@ -13,6 +13,7 @@ from ludic_deepeval.scoring import ScoreCard, decimal
 if TYPE_CHECKING:
     from ludic_deepeval.advice import Fix
     from ludic_deepeval.agreement import Agreement
+    from ludic_deepeval.stability import Interval
 
 Paint = Callable[[str, str], str]
 """Takes a text and a colour's name."""
@@ -144,6 +145,8 @@ def summary_text(result: CheckResult) -> str:
         story.holds and any(f.severity == "warning" and f.code in _THIN for f in story.findings)
         for story in result.stories
     )
+    if broken := sum(story.breaks_lore for story in result.stories):
+        parts.append(f"{broken} against the Story Bible")
     if thin:
         parts.append(
             f'{thin} below the gate, which is a warning (fail-on = ["gate"] in ludic.toml makes it an error)'
@@ -220,3 +223,11 @@ def agree_text(found: "Agreement") -> Iterator[str]:
         yield f"{row.kind:<10} {row.first:>4} {row.second:>4} {row.matched:>5} {same:>13}   {f1}"
     yield f"A: {details(found.first)}"
     yield f"B: {details(found.second)}"
+
+
+def interval_text(row: "Interval") -> str:
+    """A figure over several readings."""
+    spread = f"{row.minimum:.3g} to {row.maximum:.3g}, mean {row.mean:.3g}"
+    if row.low is None or row.high is None:
+        return f"{spread} (one reading)"
+    return f"{spread} (95% t-interval of the mean: {row.low:.3g} to {row.high:.3g})"

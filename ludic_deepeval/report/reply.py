@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ludic_deepeval.advice_changes import Change
-from ludic_deepeval.consistency import Fault
 from ludic_deepeval.errors import clean
+from ludic_deepeval.faults import Fault
 from ludic_deepeval.judging import Reading
 from ludic_deepeval.ledger import FactLedger, Npc
 from ludic_deepeval.outcome import Unscored

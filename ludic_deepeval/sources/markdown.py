@@ -16,8 +16,8 @@ from pydantic import Field, model_validator
 
 from ludic_deepeval.codes import CODES, NEVER_MEANT
 from ludic_deepeval.conflict import TierName
-from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.errors import InputError, clean, shown
+from ludic_deepeval.faults import FaultCode
 from ludic_deepeval.files import MARKS_FOLDER, MAX_YAML_BYTES, decode, load_yaml, read_bytes
 from ludic_deepeval.ledger import BackgroundEvent, Frozen, Id, Score01, Text, load_model
 from ludic_deepeval.policy import PROFILE_NAME
@@ -188,9 +188,9 @@ def read_story(path: Path) -> Story:
 
         if (story := read_embedded(path)) is not None:
             return story
-        from ludic_deepeval.branches.reading import is_branching, read_branches  # noqa: PLC0415
+        from ludic_deepeval.branches.reading import holds_branches, read_branches  # noqa: PLC0415
 
-        if is_branching(path):
+        if path.is_file() and holds_branches(path):
             return read_branches(path)[1]
         from ludic_deepeval.sources.known import read_known  # noqa: PLC0415
 
@@ -297,12 +297,12 @@ def find_stories(paths: list[Path]) -> list[Path]:
 
 def _inside(file: Path) -> list[Path]:
     """The stories inside a file that is no Markdown, or the file where it is one of another format; else none."""
-    from ludic_deepeval.branches.reading import is_branching  # noqa: PLC0415
+    from ludic_deepeval.branches.reading import holds_branches  # noqa: PLC0415
     from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # Markdown needs it not
     from ludic_deepeval.sources.known import is_known  # noqa: PLC0415
 
     sources = sources_of(file)
-    if not sources and (is_branching(file) or is_known(file)):
+    if not sources and (holds_branches(file) or is_known(file)):
         return [file]
     inside = embedded_of(file, sources) if sources else []
     if sources and not inside:

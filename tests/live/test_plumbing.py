@@ -28,7 +28,8 @@ from ludic_deepeval.notary import Settings, extract
 from ludic_deepeval.schema import notary_schema
 from ludic_deepeval.sources.markdown import read_story
 from tests.live.conftest import ROOT, Standin
-from tests.live.standin import CONTEXT, NAME
+from tests.live.protocols import NAME
+from tests.live.standin import CONTEXT
 
 pytestmark = pytest.mark.live
 each_provider = pytest.mark.parametrize("provider", ["ollama", "anthropic", "openai"])
@@ -294,6 +295,10 @@ def ludic(local: Standin | None, *arguments: str) -> "subprocess.CompletedProces
     """Run the command as a user does."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     if local is not None:
-        environment["OPENAI_BASE_URL"] = f"{local.url}/v1"
+        environment |= {
+            "OPENAI_BASE_URL": f"{local.url}/v1",
+            "ANTHROPIC_BASE_URL": local.url,
+            "OLLAMA_HOST": local.url,
+        }
     command = [sys.executable, "-m", "ludic_deepeval", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)

@@ -413,6 +413,14 @@ def test_a_text_file_is_a_story_with_front_matter_if_it_has_any(
     assert "a NUL character" in ludic("check", path).err
 
 
+def test_a_text_file_of_choices_is_a_branching_story(tmp_path: Path) -> None:
+    path = tmp_path / "tale.txt"
+    path.write_text(
+        "The gate is shut.\n*choice\n  #Knock.\n    Nobody comes.\n    *finish\n  #Wait.\n    It opens.\n    *finish\n"
+    )
+    assert "*choice" not in read_story(path).prose.body
+
+
 # Samples of others
 
 

@@ -235,7 +235,7 @@ def test_every_bible_passes_its_check(ludic: Ludic, folder: Path) -> None:
     ran = ludic("bible", "check", folder, "--json")
     assert ran.code == 0
     data = json.loads(ran.out)
-    assert list(data["nodes"]) == ["factions", "locations", "deities", "history", "rules"]
+    assert list(data["nodes"]) == ["factions", "locations", "deities", "people", "history", "rules"]
     assert ludic("bible", "check", folder).out.startswith(
         f"{folder}: {data['name']} {data['bible_version']}: "
     )

@@ -10,8 +10,8 @@ import pytest
 
 import ludic_deepeval
 from ludic_deepeval.codes import CODES, GROUPS, NEVER_MEANT
-from ludic_deepeval.consistency import FaultCode
 from ludic_deepeval.explain import EXPLANATIONS
+from ludic_deepeval.faults import FaultCode
 
 Ludic = Callable[..., Any]
 
@@ -64,7 +64,16 @@ def told(story: dict[str, Any]) -> dict[str, set[tuple[str, str]]]:
 def test_every_code_that_the_program_can_say_is_listed_and_every_listed_code_is_said() -> None:
     package = Path(ludic_deepeval.__file__).parent
     said: set[str] = set()
-    for name in ("findings.py", "judging.py", "check.py", "consistency.py", "sources/cards.py"):
+    lore = "../trulens_feedback/lore.py"
+    for name in (
+        "findings.py",
+        "judging.py",
+        "check.py",
+        "consistency.py",
+        "faults.py",
+        "sources/cards.py",
+        lore,
+    ):
         tree = ast.parse((package / name).read_text(encoding="utf-8"))
         said |= {
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in CODES

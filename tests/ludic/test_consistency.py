@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludic_deepeval.bible import Bible
-from ludic_deepeval.consistency import ConsistencyReport, Fault, check_consistency
+from ludic_deepeval.consistency import ConsistencyReport, check_consistency
+from ludic_deepeval.faults import Fault
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.scoring import score_ledger
 

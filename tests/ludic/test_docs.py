@@ -12,6 +12,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 STORIES = ROOT / "test_cases/backstories"
 Ludic = Callable[..., Any]
+HAWKER = (
+    "Salt, is it? Take it to Ombrey, friend, they pay double at the bridge.\n\nThe League still owns Kestrel Ford. Nobody has ever said"
+    " why the Sisters light no fire there.\n\nMy brother was in Ombrey when it burned.\n"
+)
 # Those that need no model, no edit in between and no second program.
 _SHOWN = (
     "lock tale.md",
@@ -21,7 +25,10 @@ _SHOWN = (
     "score",
     "agree",
     "profile show",
+    "quests",
+    "archive",
     "bible check",
+    "sensitivity",
 )
 
 
@@ -68,3 +75,15 @@ def test_a_command_prints_what_the_documentation_shows(
     documented: Path, ludic: Ludic, command: str, output: str
 ) -> None:
     assert ludic(*shlex.split(command)[1:]).out.strip() == output.strip()
+
+
+@pytest.mark.parametrize("page", ["cli.md", "lore.md"])
+def test_the_check_against_a_bible_prints_what_both_pages_show(
+    documented: Path, ludic: Ludic, page: str
+) -> None:
+    (documented / "lines").mkdir()
+    (documented / "lines/hawker.md").write_text(HAWKER, encoding="utf-8")
+    command = "ludic check lines --bible ember-road@v2 --allow-unread"
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    shown = text.partition(f"$ {command}\n")[2].partition("```")[0]
+    assert ludic(*shlex.split(command)[1:]).out.strip() == shown.strip()

@@ -323,7 +323,7 @@ def test_a_vault_is_a_bible_of_its_notes(vault: Path, ludic: Ludic) -> None:
     assert nodes(bible) == [
         ("factions", "House Marsh", (), "They own The Mill > Cellar and  know Nobody and Zoë."),
         ("locations", "The Mill", ("Old Mill", "Wheel"), "It burned."),
-        ("entries", NFC, ("The Keeper",), "She hates the house."),
+        ("people", NFC, ("The Keeper",), "She hates the house."),
     ]
     assert bible.locations[0].allegiance == bible.factions[0].id
     assert bible.find(NFD) == bible.find(NFC) != None  # noqa: E711  # a chain of comparisons
@@ -487,8 +487,9 @@ def test_names_are_found_by_the_index_as_by_looking_at_each() -> None:
 
 
 def test_a_model_that_writes_in_a_vault_is_told_of_every_note(vault: Path) -> None:
+    write(vault / "Notes/Salt.md", "Nobody eats it.")
     told = world_text(load_bible(vault))
-    assert told.split("\n")[-2:] == ["Further lore:", f"- {NFC} (also The Keeper): She hates the house."]
+    assert told.split("\n")[-2:] == ["Further lore:", "- Salt: Nobody eats it."]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

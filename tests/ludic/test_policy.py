@@ -53,6 +53,21 @@ def test_another_profile_keeps_every_other_number() -> None:
     assert policy.with_profile("campaign") is policy
 
 
+def test_weights_that_nobody_calibrated_say_so_wherever_a_verdict_does() -> None:
+    quarters = (F("1/4"),) * 4
+    assert (Policy().caveat, Policy().has_default_weights) == ("", True)
+    assert "a panel of experts did not bear them out" in Policy().provenance
+    assert Policy(weights=quarters).caveat == "uncalibrated weights"
+    assert "nobody has calibrated" in Policy(weights=quarters).provenance
+    assert Policy(pcv_weights=(F(3), F(3), F(2), F(2))).caveat == "uncalibrated weights"
+    assert (
+        Policy(profile="cosy", weights=quarters).caveat == "uncalibrated profile: cosy; uncalibrated weights"
+    )
+    assert "uncalibrated profile: cosy" in Policy(profile="cosy").provenance
+    calibrated = Policy(profile="cosy", weights=quarters, calibration="ridge on 60 stories")
+    assert (calibrated.caveat, calibrated.provenance) == ("", "calibrated: ridge on 60 stories")
+
+
 def test_a_profile_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError, match="allowed: campaign or one-shot or cosy or submission"):
         Policy().with_profile("epic")
@@ -224,6 +239,7 @@ def test_every_setting_can_be_written_with_hyphens_or_underscores(tmp_path: Path
         campaign-tier = 160
         one_shot_tier = 90
         fail-on = ["gate", "mysteries"]
+        calibration = "ridge on 60 stories"
     """
     assert from_toml(tmp_path, text) == Policy(
         profile="one-shot",
@@ -245,6 +261,7 @@ def test_every_setting_can_be_written_with_hyphens_or_underscores(tmp_path: Path
         campaign_tier=F("160"),
         one_shot_tier=F("90"),
         fail_on=("gate", "mysteries"),
+        calibration="ridge on 60 stories",
     )
 
 
@@ -276,6 +293,9 @@ def test_every_setting_can_be_written_with_hyphens_or_underscores(tmp_path: Path
         ("profile = 3", "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
         ("profile = [1]", "tool.ludic.profile", "campaign or one-shot or cosy or submission"),
         ("[weights]\nrtn = 1", "tool.ludic.weights", "a list of 4 numbers"),
+        ("calibration = 60", "tool.ludic.calibration", "a line of at most 300 characters"),
+        ('calibration = "a\\nb"', "tool.ludic.calibration", "a line of at most 300 characters"),
+        (f'calibration = "{"x" * 301}"', "tool.ludic.calibration", "a line of at most 300 characters"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_one_line_that_names_it(

@@ -12,6 +12,7 @@ from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.ledger import FactLedger
 from ludic_deepeval.llm.budget import Budget, Meter
 from ludic_deepeval.llm.loop import run
+from ludic_deepeval.llm.pool import work_through
 from ludic_deepeval.llm.recorded import RecordedModel, RecordingModel, Recordings
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.prompts import load_prompt
@@ -24,7 +25,7 @@ from ludic_deepeval.session import (
     load_session,
     save_session,
 )
-from ludic_deepeval.stress import Settings, preview_of, stress, stress_all
+from ludic_deepeval.stress import Settings, preview_of, stress
 from ludic_deepeval.stress_answers import emitted_lines, read_labels, read_outline
 from ludic_deepeval.text import Prose
 from tests.scripted import (
@@ -414,7 +415,7 @@ def test_five_repetitions_replay_as_five(tmp_path: Path) -> None:
         Fraction(n, n + 1) for n in range(1, 6)
     ]
     assert {session.tester.kind for session in again} == {"scripted"}
-    with pytest.raises(ModelError, match="the nearest differs in repetition"):
+    with pytest.raises(ModelError, match="the nearest differs in seed, repetition"):
         hold(planner, labeller, repetition=6)
 
 
@@ -426,8 +427,8 @@ def test_a_spent_budget_keeps_what_is_done_and_leaves_the_rest() -> None:
     planner, labeller = plans("Odo Marsh"), all_invented()
     done: dict[int, Any] = {}
     trials = [lambda: stress("tale", PROSE, ledger(), planner, labeller, meter=meter) for _ in range(4)]
-    ended = run(stress_all(trials, concurrency=1, on_done=done.__setitem__))
-    assert ended is not None
+    _, ended = work_through(trials, lambda trial: trial(), workers=1, on_done=done.__setitem__)
+    assert isinstance(ended, ModelError)
     assert ended.kind == "budget"
     assert list(done) == [0, 1]
     assert all(isinstance(session.effort(), Scored) for session in done.values())
@@ -442,7 +443,7 @@ def test_one_trial_that_fails_stops_no_other() -> None:
         lambda judge=judge: stress("tale", PROSE, ledger(), plans("Bess"), judge)  # type: ignore[misc]
         for judge in (broken, all_invented())
     ]
-    assert run(stress_all(trials, concurrency=2, on_done=done.__setitem__)) is None
+    assert work_through(trials, lambda trial: trial(), workers=2, on_done=done.__setitem__)[1] is None
     assert done[0] is unrecorded
     assert isinstance(done[1], Session)
 

@@ -165,6 +165,26 @@ def test_episode_02s_row_of_table_a4(ep02: tuple[Sheet, tuple[Run, ...], Diagnos
     assert (ep02[0].range.value.minimum, ep02[0].range.value.maximum) == (-22, 47)
 
 
+def test_table_a4_in_whole(ep02: tuple[Sheet, tuple[Run, ...], Diagnosis]) -> None:
+    """EP01: 22 replies as they should be, 7 with text around them, 1 that is no JSON and can be read; and the sum of both rows."""
+    rules = sheet("EP01", 120, [(f"S{n:03d}", 3) for n in range(1, 13)], [7, 5, 5, -5, -5, -5])
+    good = reply("EP01", ["S001"], ["R02"])
+    texts = [good] * 22 + [f"```json\n{good}\n```"] * 7 + [good[:-1] + ",}"]
+    runs = [
+        make_run(list(EP01)[i // 5], i % 5 + 1, "full-story", text, rules) for i, text in enumerate(texts)
+    ]
+    one, two = diagnose(rules, tuple(runs), draws=99)[0].validity[-1], ep02[2].validity[-1]
+    rows = [
+        (
+            row.runs,
+            *(part.count for part in (row.direct, row.embedded, row.invalid, row.scorable, row.compliant)),
+        )
+        for row in (one, two)
+    ]
+    assert rows[0] == (30, 22, 7, 1, 30, 22)
+    assert tuple(map(sum, zip(*rows, strict=True))) == (70, 48, 16, 6, 67, 47)
+
+
 def test_the_common_attractor(ep02: tuple[Sheet, tuple[Run, ...], Diagnosis]) -> None:
     rules, runs, found = ep02
     trio = attractor(Sample(rules, runs), TRIO)

@@ -54,6 +54,23 @@ def test_no_change_of_weights_points_or_participants_changes_a_byte(
     assert before == after
 
 
+def test_no_number_of_participants_and_nothing_else_of_the_key_changes_a_byte(
+    tmp_path: Path, data: dict[str, Any], write: Write
+) -> None:
+    before = build_prompt(load_question(write(tmp_path / "a", data)))
+    clues = data["key"]["clues"]
+    for n, key in enumerate(
+        (
+            {"clues": clues, "participants": []},
+            {"clues": clues, "participants": [{"role": f"R0{n}", "points": 5} for n in (1, 2, 3)]},
+            {"clues": [{"sentence": f"S00{n}"} for n in (1, 3, 5, 8)]},
+            {"clues": clues, "unaligned": ["x"], "unplaced": 9, "varies": {"episode": "T09"}},
+        )
+    ):
+        changed = data | {"key": key}
+        assert build_prompt(load_question(write(tmp_path / f"b{n}", changed))) == before
+
+
 def test_evidence_cueing_shows_the_ids_of_k_and_nothing_else_does(folder: Path) -> None:
     question = load_question(folder)
     cued = build_prompt(question, Condition(cue="evidence-cueing"), cued=["S004", "S002"])

@@ -1,6 +1,8 @@
 """One right reading for each kind of reply (§4.7); the table in docs/worth.md is this one."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +67,10 @@ def test_white_space_around_json_is_json(sheet: Sheet, around: str) -> None:
         (f"So: {GOOD}".replace("Ada.", "Ada\ud800"), "embedded", "valid", {"text-around"}),
         ('{"draft": 1} ' + GOOD, "embedded", "valid", {"text-around"}),
         ("{" + GOOD, "embedded", "valid", {"text-around"}),
+        ('{"draft' + GOOD + '": 1}', "embedded", "valid", {"text-around"}),  # in a text that was never closed
+        (GOOD.replace("Ada.", "Ada\x00"), "invalid", "valid", {"not-json"}),
+        (with_(clue_sentence_ids=["s12"]), "direct", "invalid", {"lower-case-id"}),
+        (with_(clue_sentence_ids=["S１１２"]), "direct", "invalid", {"full-width-id"}),
         (GOOD + '{"clue_sentence_ids": ["S002"], ' + GOOD[1:], "invalid", "invalid", {"not-json", "ambiguous", "no-selection"}),
         (GOOD.replace("80", "NaN"), "invalid", "valid", {"not-json"}),
         ("\x00" + GOOD, "embedded", "valid", {"text-around"}),
@@ -104,6 +110,27 @@ def test_each_kind_of_reply_has_one_right_reading(
     assert found.compliant is (form == "direct" and not codes)
     if selections == "invalid":
         assert (found.clue_ids, found.role_ids) == ((), ())
+
+
+def test_every_row_of_the_documented_table_is_a_case_here() -> None:
+    """A row's form, selections and codes are those of at least one case above."""
+    page = (Path(__file__).parents[2] / "docs" / "worth.md").read_text(encoding="utf-8")
+    table = page[page.index("| reply | JSON |") : page.index("Codes of faults of form")]
+    rows = [
+        [cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()[2:] if line
+    ]
+    assert len(rows) > 20
+    mark = next(
+        one for one in test_each_kind_of_reply_has_one_right_reading.pytestmark if one.name == "parametrize"
+    )
+    known = {(form, selections, frozenset(codes)) for _, form, selections, codes in mark.args[1]}
+    known.add(("direct", "valid", frozenset()))
+    for reply, form, selections, said in rows:
+        codes = frozenset(re.findall(r"`([a-z-]+)`", said))
+        # A row of several replies has a code for each, or all of them for each.
+        each = [frozenset({one}) for one in codes] if ";" in reply and "not-json" not in codes else [codes]
+        got = {(form, selections.partition(":")[0], one) for one in each or [codes]}
+        assert got <= known, reply
 
 
 def test_a_lenient_reading_stands_apart_and_is_not_the_selection(sheet: Sheet) -> None:

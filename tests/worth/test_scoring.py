@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ludic_deepeval.outcome import Scored, Unscored
-from worth_deepeval.episode import Key, Sheet, score_range
+from worth_deepeval.episode import Key, Quota, Sheet, score_range
 from worth_deepeval.scoring import WorthScore, score, score_text
 
 
@@ -68,6 +68,10 @@ def test_weights_that_are_not_known_leave_a_score_unscored(sheet: Sheet) -> None
     )
     assert isinstance(score(["S001"], [], half), Unscored)
     assert isinstance(score(["S002"], ["R01"], half), Scored)
+    fewer = half.key.model_copy(update={"participants": half.key.participants[:1]})
+    missing = score(["S002"], ["R02"], Sheet(half.episode, fewer, half.path))
+    assert isinstance(missing, Unscored)
+    assert (missing.cause, missing.reason) == ("points", "the points of R02 are not known")
 
 
 EP01 = {  # §5.1.1: hits and right minus wrong for each run, the only whole numbers that give the printed totals
@@ -132,6 +136,28 @@ def test_a_score_is_additive_bounded_and_knows_no_order(
     assert points(sheet, turned, chosen[::-1]).total == found.total
     outside = [one for one in clues if one in sheet.key.sentences]
     assert points(sheet, outside, chosen).total == found.total
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    weights=st.lists(st.integers(1, 20), min_size=1, max_size=8),
+    worth=st.lists(st.integers(-50, 50), min_size=3, max_size=3),
+    clues=ids,
+    chosen=roles,
+    quota=st.integers(1, 8),
+)
+def test_under_any_key_a_score_is_a_sum_within_its_range(
+    sheet: Sheet, weights: list[int], worth: list[int], clues: list[str], chosen: list[str], quota: int
+) -> None:
+    """K is S001 to its size; a selection within the quota never leaves the range that the key alone makes."""
+    episode = sheet.episode.model_copy(update={"quota": Quota(sentences=quota)})
+    any_key = Sheet(episode, key(list(weights), worth), sheet.path)
+    clues = clues[:quota]
+    found = points(any_key, clues, chosen)
+    assert found.clue == sum(weights[int(one[1:]) - 1] for one in clues if int(one[1:]) <= len(weights))
+    assert found.participant == sum(worth[int(one[1:]) - 1] for one in chosen)
+    assert found.range.minimum <= found.total <= found.range.maximum
+    assert points(any_key, sorted(clues, reverse=True), sorted(chosen)).total == found.total
 
 
 def test_an_invalid_selection_is_unscored_and_not_zero(sheet: Sheet) -> None:

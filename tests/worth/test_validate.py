@@ -57,6 +57,18 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("key.chain.conclusions.1.verdict", "participant", "wrong-verdict", "R02"),
         ("key.chain.conclusions.0.role", "R03", "unsolvable", "R01"),
         ("key.chain.facts.2.needs", ["S007"], "idle-clue", "S006"),
+        ("key.clues.0.weight", None, "no-weight", "S002"),
+        ("key.clues.0.proposed", [{"fact": "a lock", "score": 60}], "unconfirmed", "S002"),
+        ("key.unaligned", ["It was Tuesday."], "unaligned", "It was Tuesday."),
+        ("key.unplaced", 3, "unplaced", "3 key sentences"),
+        ("key.outside", ["S099"], "unknown-sentence", "S099"),
+        ("key.outside", ["S002"], "inside-and-outside", "S002"),
+        ("key.pairs.0.exoneration", "S005", "one-sentence-pair", "S005"),
+        ("key.distractors.0.incriminating", ["S006"], "both-sides", "S006"),
+        ("key.chain.conclusions.2.role", "R02", "twice", "R02"),
+        ("key.pairs.0.target", "R09", "unknown-candidate", "R09"),
+        ("key.annotations.0.sentence", "S099", "unknown-sentence", "S099"),
+        ("key.distractors.0.role", "R09", "unknown-candidate", "R09"),
     ],
 )  # fmt: skip
 def test_each_fault_is_named_with_its_sentence_or_candidate(

@@ -3,13 +3,11 @@
 import random
 from collections import Counter
 from dataclasses import dataclass
-from math import sqrt
-from operator import mul
 from statistics import mean, median, quantiles, stdev
 
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.stats.intervals import Rate, wilson
-from ludic_deepeval.stats.permutation import Permutation, pearson, permutation_test, ranks, shuffled_within
+from ludic_deepeval.stats.permutation import Permutation, pearson, product_test, ranks
 from worth_deepeval.diagnosis.sample import Sample
 from worth_deepeval.runs import Run
 
@@ -101,7 +99,8 @@ class Dissociation:
     Attributes:
         contrast: The models' ranks.
         correlation: Over runs, of hits with right less wrong candidates; None when either does not vary.
-        test: Whether it is above 0 when the runs of each model are shuffled.
+        test: Whether they go together within models; its statistic is the correlation with each model's means taken away. None
+            when either does not vary within any model.
         much_found_nobody_right: Runs in the upper quarter of hits that name no participant.
         little_found_all_right: Runs at or below the median of hits that name a participant and nobody else.
         many: How many hits count as much.
@@ -128,7 +127,7 @@ def model_scores(sample: Sample) -> tuple[ModelScores, ...]:
     for model, positions in sample.positions.items():
         scores = [sample.scores[i] for i in positions]
         totals = tuple(one.total for one in scores)
-        said = [_confidence(sample.scored[i]) for i in positions]
+        said = [confidence_of(sample.scored[i]) for i in positions]
         out.append(
             ModelScores(
                 model=model,
@@ -182,18 +181,17 @@ def dissociation(sample: Sample, *, seed: int, draws: int) -> Dissociation | Non
     hits = [len(one.hits) for one in sample.scores]
     net = [len(one.correct) - len(one.incorrect) for one in sample.scores]
     together = pearson(hits, net)
-    rng = random.Random(seed)  # noqa: S311  # a shuffle, no secret
-    groups = list(sample.positions.values())
     test = None
     if together is not None:
-        # A shuffle changes nothing of a correlation but the sum of products, which it follows as a line.
-        middle = sum(hits) * sum(net) / len(hits)
-        slope = 1 / sqrt(_squares(hits) * _squares(net))
-        test = permutation_test(
-            together,
-            lambda: slope * (sum(map(mul, hits, shuffled_within(groups, net, rng))) - middle),
-            draws,
-            "right less wrong candidates shuffled among each model's runs",
+        # A shuffle within models leaves what lies between them as it is, so that the test of one is the test of the other.
+        test = product_test(
+            list(sample.positions.values()),
+            hits,
+            net,
+            rng=random.Random(seed),  # noqa: S311  # a shuffle, no secret
+            draws=draws,
+            two_sided=False,
+            method="right less wrong candidates shuffled among each model's runs",
         )
     many = quantiles(hits, n=4, method="inclusive")[2] if len(hits) > 1 else float(hits[0])
     few = float(median(hits))
@@ -214,10 +212,6 @@ def dissociation(sample: Sample, *, seed: int, draws: int) -> Dissociation | Non
     )
 
 
-def _squares(values: list[int]) -> float:
-    return sum(one * one for one in values) - sum(values) ** 2 / len(values)
-
-
 def _contrast(sample: Sample, hits: list[int], net: list[int]) -> tuple[RankContrast, ...]:
     models = [model for model, positions in sample.positions.items() if positions]
     found = [mean(hits[i] for i in sample.positions[model]) for model in models]
@@ -236,7 +230,8 @@ def _cases(sample: Sample, positions: list[int]) -> tuple[Case, ...]:
     return tuple(sorted(out, key=lambda case: -case.hits)[:MOST_CASES])
 
 
-def _confidence(run: Run) -> float | None:
+def confidence_of(run: Run) -> float | None:
+    """Return what a run says of its own confidence, where that is a number; the protocol asks for 0 to 100."""
     said = (run.response.body or {}).get("confidence")
     return (
         float(said)

@@ -11,35 +11,54 @@ from importlib.resources import files
 from ludic_deepeval.errors import clean
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.stats.intervals import Rate
-from worth_deepeval.diagnosis.markdown import CUED, WHY, tables
+from worth_deepeval.diagnosis.contrasts import Contrast
+from worth_deepeval.diagnosis.markdown import CUED
+from worth_deepeval.diagnosis.pictures import confidences, histogram, item_map
 from worth_deepeval.diagnosis.profiles import rate_text
+from worth_deepeval.diagnosis.tables import contrast_tables, contrast_title, tables
+from worth_deepeval.diagnosis.tables_runs import WHY
 from worth_deepeval.diagnostics import Diagnosis
 from worth_deepeval.episode import Sheet
+from worth_deepeval.report import draft_note
 
-_CELL, _ROW, _LABEL, _WIDE = 8, 22, 190, 640
+_ROW, _LABEL, _WIDE = 22, 190, 640
+_LONG = frozenset({WHY, "Text", "Remark", "What", "Why", "Who"})
 _TOP = 22
 
 
-def page(sheet: Sheet, found: Sequence[Diagnosis]) -> str:
+def page(sheet: Sheet, found: Sequence[Diagnosis], contrasts: Sequence[Contrast] = ()) -> str:
     """Return the page."""
-    style = files("worth_deepeval.diagnosis").joinpath("page.css").read_text(encoding="utf-8")
-    title = f"{_text(sheet.episode.title)} ({_text(sheet.episode.id)})"
     lines = [
-        "<!doctype html>",
-        f'<html lang="{sheet.episode.language}"><head><meta charset="utf-8">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
-        f"<title>{title}</title><style>{style}</style></head><body><main>",
-        f"<h1>{title}</h1>",
-        f'<p class="quiet">{_text(sheet.episode.question)}</p>',
+        *opened(sheet, f"{sheet.episode.title} ({sheet.episode.id})"),
         (
             '<p class="quiet">Rates are count/of (rate, 95&nbsp;% Wilson interval). Runs of one model are alike: tests shuffle'
             " within it. This page shows the key: do not put it where a model may be trained on it.</p>"
         ),
+        *(
+            f'<p class="quiet"><strong>{_text(note[:1].upper() + note[1:])}.</strong></p>'
+            for note in draft_note(sheet)
+        ),
     ]
     for one in found:
         lines += _condition(sheet, one)
+    for each in contrasts:
+        lines.append(f"<section><h2>{_text(contrast_title(each))}</h2>")
+        for title, head, rows in contrast_tables(each):
+            lines += table(title, head, rows)
+        lines.append("</section>")
     return "\n".join([*lines, "</main></body></html>", ""])
+
+
+def opened(sheet: Sheet, title: str) -> Iterator[str]:
+    """Yield the head of a page that loads and runs nothing, and its title."""
+    style = files("worth_deepeval.diagnosis").joinpath("page.css").read_text(encoding="utf-8")
+    yield "<!doctype html>"
+    yield f'<html lang="{sheet.episode.language}"><head><meta charset="utf-8">'
+    yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+    yield f"<title>{_text(title)}</title><style>{style}</style></head><body><main>"
+    yield f"<h1>{_text(title)}</h1>"
+    yield f'<p class="quiet">{_text(sheet.episode.question)}</p>'
 
 
 def _condition(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
@@ -48,32 +67,36 @@ def _condition(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
         yield f'<p class="warning">{CUED}</p>'
     parts = list(tables(sheet, one))
     for title, head, rows in parts[:2]:
-        yield from _table(title, head, rows)
+        yield from table(title, head, rows)
     if one.scored:
         yield from _totals(sheet, one)
+        yield from histogram(one)
+        yield from confidences(sheet, one)
         yield from _heat_map(one)
         yield from _people(sheet, one)
         yield from _story(sheet, one)
+        yield from item_map(sheet, one)
     for title, head, rows in parts[2:]:
-        yield from _table(title, head, rows)
+        yield from table(title, head, rows)
     yield "</section>"
 
 
-def _table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
+def table(title: str, head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """Yield a table, all of it escaped."""
     yield f"<h3>{_text(title)}</h3>"
     if not rows:
         yield '<p class="quiet">None.</p>'
         return
-    yield '<div class="wide"><table><thead><tr>'
+    # Where there is little width, rows with long texts become blocks; figures stay a table that can be moved sideways.
+    stack = ' class="stack"' if len(head) > 1 and _LONG & set(head) else ""
+    yield f'<div class="wide"><table{stack}><thead><tr>'
     yield "".join(f'<th scope="col">{_text(one)}</th>' for one in head) + "</tr></thead><tbody>"
     for row in rows:
-        yield (
-            "<tr>"
-            + "".join(
-                f"<td>{_cell(cell, apart=name == WHY)}</td>" for name, cell in zip(head, row, strict=True)
-            )
-            + "</tr>"
+        cells = (
+            f'<td data-label="{_text(name)}">{_cell(cell, apart=name == WHY)}</td>'
+            for name, cell in zip(head, row, strict=True)
         )
+        yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
 
 
@@ -84,25 +107,26 @@ def _cell(text: str, *, apart: bool) -> str:
 
 def _heat_map(one: Diagnosis) -> Iterator[str]:
     """A column for each sentence, a row for each model; a mark above the sentences of K."""
+    cell = max(4, min(10, 960 // max(1, len(one.sentences))))
     models = [row for row in one.models if row.scored]
-    width, height = _LABEL + _CELL * len(one.sentences) + 4, _TOP + _ROW * len(models) + 20
+    width, height = _LABEL + cell * len(one.sentences) + 4, _TOP + _ROW * len(models) + 20
     yield "<h3>Which sentences each model selects</h3>"
-    yield '<p class="quiet">A column is a sentence, in the order of the story; the darker, the more runs. ▾ is a key sentence.</p>'
+    yield '<p class="quiet">A column is a sentence, in the order of the story; the stronger the colour, the more runs. ▾ is a key sentence.</p>'
     yield f'<div class="wide"><svg role="img" aria-label="Sentences by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     for n, model in enumerate(models):
         name = clean(model.model, limit=26)
         yield f'<text x="{_LABEL - 8}" y="{_TOP + n * _ROW + 14}" class="label">{escape(name)}</text>'
     for column, row in enumerate(one.sentences):
-        x = _LABEL + column * _CELL
+        x = _LABEL + column * cell
         if row.key:
-            yield f'<text x="{x + _CELL / 2:g}" y="{_TOP - 6}" class="mark">▾</text>'
+            yield f'<text x="{x + cell / 2:g}" y="{_TOP - 6}" class="mark">▾</text>'
         if column % 10 == 9:
-            yield f'<text x="{x + _CELL / 2:g}" y="{height - 6}" class="tick">{escape(row.sentence)}</text>'
+            yield f'<text x="{x + cell / 2:g}" y="{height - 6}" class="tick">{escape(row.sentence)}</text>'
         rates = dict(row.by_model)
         for n, model in enumerate(models):
             rate = rates[model.model]
             yield (
-                f'<rect x="{x}" y="{_TOP + n * _ROW}" width="{_CELL - 1}" height="{_ROW - 3}" class="{"k" if row.key else "o"}"'
+                f'<rect x="{x}" y="{_TOP + n * _ROW}" width="{cell - 1}" height="{_ROW - 3}" class="{"k" if row.key else "o"}"'
                 f' fill-opacity="{_shade(rate)}"><title>{escape(row.sentence)} · {_text(model.model)} · {rate_text(rate)}'
                 "</title></rect>"
             )
@@ -119,7 +143,7 @@ def _totals(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
     width, height = _LABEL + _WIDE + 30, _ROW * len(models) + 24
     step = _WIDE / max(1, most - least)
     yield f"<h3>Points, from {least} to {most}</h3>"
-    yield '<p class="quiet">A stroke is a run; the darker, the more runs with that total. The line is 0.</p>'
+    yield '<p class="quiet">A stroke is a run; the stronger, the more runs with that total. The line is 0.</p>'
     yield f'<div class="wide"><svg role="img" aria-label="Points by model" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     zero = _LABEL - least * step
     for n, model in enumerate(models):
@@ -167,7 +191,7 @@ def _story(sheet: Sheet, one: Diagnosis) -> Iterator[str]:
     rates = {row.sentence: row for row in one.sentences}
     yield "<h3>The story as it was read</h3>"
     yield (
-        '<p class="quiet">The darker a sentence, the more runs selected it; hover for the figure. Underlined: key sentences,'
+        '<p class="quiet">The stronger the shade of a sentence, the more runs selected it; hover for the figure. Underlined: key sentences,'
         " with how many runs found them.</p>"
     )
     yield '<p class="story">'

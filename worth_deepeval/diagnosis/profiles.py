@@ -132,7 +132,7 @@ def _facts(sample: Sample, positions: tuple[int, ...], rng: random.Random, draws
     lots = permutation_test(
         answers[answer] / n,
         lambda: _by_lot(sizes, len(sample.by_role), n, rng),
-        min(draws, max(199, 100_000 // n)),
+        min(draws, max(99, 100_000 // n)),
         "by lot",
     )
     return _Facts(

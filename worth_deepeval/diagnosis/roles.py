@@ -86,33 +86,57 @@ class WithDistractor:
 
 def attractors(sample: Sample, *, seed: int, draws: int) -> Attractors:
     """Return the most common sets and the tests against two nulls that permute within model."""
+    return Attractors(
+        tuple(_attractor(sample, one) for one in common_sets(sample)),
+        across(sample, seed=seed, draws=draws),
+        together(sample, seed=seed, draws=draws),
+    )
+
+
+def across(sample: Sample, *, seed: int, draws: int) -> Permutation | None:
+    """Return whether models agree on a set more than models with favourites of their own; see `Attractors`."""
+    masks, roles = _masks(sample), len(sample.by_role)
+    own = [Counter(masks[i] for i in positions) for positions in sample.positions.values() if positions]
+    observed = _largest(Counter(masks))
+    if not observed or len(own) < 2:
+        return None
+    rng = random.Random(seed)  # noqa: S311  # a shuffle, no secret
+    return permutation_test(
+        observed,
+        lambda: _largest(_relabelled(own, roles, rng)),
+        _affordable(masks, roles, draws),
+        "candidates change places within each model; the size of the most common set",
+    )
+
+
+def together(sample: Sample, *, seed: int, draws: int) -> Permutation | None:
+    """Return whether candidates are named together more than each model's liking for each explains; see `Attractors`."""
+    masks, roles = _masks(sample), len(sample.by_role)
+    observed = _largest(Counter(masks))
+    if not observed:
+        return None
+    named = [
+        (len(positions), [sum(masks[i] >> role & 1 for i in positions) for role in range(roles)])
+        for positions in sample.positions.values()
+    ]
+    rng = random.Random(seed)  # noqa: S311  # a shuffle, no secret
+    return permutation_test(
+        observed,
+        lambda: _largest(Counter(_recombined(named, rng))),
+        _affordable(masks, roles, draws),
+        "each candidate shuffled among each model's runs; the size of the most common set",
+    )
+
+
+def _affordable(masks: list[int], roles: int, draws: int) -> int:
+    return max(99, min(draws, _EFFORT // max(1, len(masks) * roles)))
+
+
+def common_sets(sample: Sample) -> list[frozenset[str]]:
+    """Return the sets of at least two candidates that most runs name, most frequent first."""
     common = Counter(one for one in sample.named if len(one) > 1)
     # Equally frequent sets in an order that does not hang on hashing.
-    best = sorted(common, key=lambda one: (-common[one], sorted(one)))[:MOST_SETS]
-    masks = _masks(sample)
-    roles = len(sample.by_role)
-    cells = max(1, len(masks) * roles)
-    draws = max(99, min(draws, _EFFORT // cells))
-    rng = random.Random(seed)  # noqa: S311  # a shuffle, no secret
-    groups = [positions for positions in sample.positions.values() if positions]
-    observed = _largest(Counter(masks))
-    across = together = None
-    if best and len(groups) > 1:
-        own = [Counter(masks[i] for i in positions) for positions in groups]
-        across = permutation_test(
-            observed,
-            lambda: _largest(_relabelled(own, roles, rng)),
-            draws,
-            "candidates change places within each model; the size of the most common set",
-        )
-    if best:
-        together = permutation_test(
-            observed,
-            lambda: _largest(Counter(_recombined(masks, groups, roles, rng))),
-            draws,
-            "each candidate shuffled among each model's runs; the size of the most common set",
-        )
-    return Attractors(tuple(_attractor(sample, one) for one in best), across, together)
+    return sorted(common, key=lambda one: (-common[one], sorted(one)))[:MOST_SETS]
 
 
 def attractor(sample: Sample, roles: Sequence[str]) -> Attractor:
@@ -190,15 +214,24 @@ def _relabelled(models: "list[Counter[int]]", roles: int, rng: random.Random) ->
     return out
 
 
-def _recombined(
-    masks: list[int], groups: "list[tuple[int, ...]]", roles: int, rng: random.Random
-) -> list[int]:
+def _recombined(named: list[tuple[int, list[int]]], rng: random.Random) -> list[int]:
+    """Shuffle each candidate's column among each model's runs.
+
+    Args:
+        named: For each model how many runs it has, and how many of them name each candidate.
+        rng: What shuffles.
+    """
     out = []
-    for positions in groups:
-        mixed = [0] * len(positions)
-        for role in range(roles):
-            named = sum(masks[i] >> role & 1 for i in positions)
-            for i in rng.sample(range(len(positions)), named):
-                mixed[i] |= 1 << role
+    for n, counts in named:
+        mixed = [0] * n
+        for role, count in enumerate(counts):
+            if not count:
+                continue
+            bit = 1 << role
+            # Drawing who does not name them is the same, and less work where most do.
+            if count > n - count:
+                mixed = [one | bit for one in mixed]
+            for i in rng.sample(range(n), min(count, n - count)):
+                mixed[i] ^= bit
         out += mixed
     return out

@@ -88,3 +88,8 @@ def _bits(positions: "list[int] | tuple[int, ...]") -> int:
     for i in positions:
         out[i // 8] |= 1 << (i % 8)
     return int.from_bytes(out, "little")
+
+
+def flags(mask: int, n: int) -> list[bool]:
+    """The bits of a set of runs, one for each of n runs."""
+    return [bit == "1" for bit in f"{mask:b}".zfill(n)[::-1][:n]]

@@ -1,12 +1,9 @@
-"""Which sentences runs select: frequencies, near misses against chance, watched pairs, items (§5.2.2, 5.2.4, 5.2.5, 3.3)."""
+"""Which sentences runs select: frequencies, watched pairs, and whom they go with (§5.2.2, 5.2.3, 5.2.4)."""
 
-from collections import Counter
 from dataclasses import dataclass
-from math import prod
 
 from ludic_deepeval.stats.exact import Test, fisher, fisher_within, holm, mcnemar, sign_test
 from ludic_deepeval.stats.intervals import Rate, wilson
-from ludic_deepeval.stats.permutation import pearson
 from worth_deepeval.diagnosis.sample import Sample
 
 MOST_PAIRS = 15
@@ -27,23 +24,6 @@ class SentenceRow:
     key: bool
     selected: Rate
     by_model: tuple[tuple[str, Rate], ...]
-
-
-@dataclass(frozen=True)
-class NearMiss:
-    """A key sentence, and what those who missed it selected beside it.
-
-    Attributes:
-        sentence: The key sentence.
-        neighbours: The sentence before and the one after.
-        beside: Of the runs that missed it, those that selected a neighbour.
-        chance: The share that would, had each of these runs drawn as many sentences blindly; None when nobody missed it.
-    """
-
-    sentence: str
-    neighbours: tuple[str, ...]
-    beside: Rate
-    chance: float | None
 
 
 @dataclass(frozen=True)
@@ -98,24 +78,6 @@ class Covariation:
     tested: int
 
 
-@dataclass(frozen=True)
-class Item:
-    """A key sentence or a candidate, as a question of a test.
-
-    Attributes:
-        id: The sentence, or the candidate.
-        kind: "sentence", "participant" or "distractor".
-        difficulty: Runs that got it right: selected the sentence, named the participant, left the distractor out.
-        discrimination: Over runs, the correlation of getting it right with the rest of the points; None when either does
-            not vary.
-    """
-
-    id: str
-    kind: str
-    difficulty: Rate
-    discrimination: float | None
-
-
 def sentence_rows(sample: Sample) -> tuple[SentenceRow, ...]:
     """Return for each sentence of the story who selected it."""
     key, n = set(sample.sheet.key.sentences), len(sample.scored)
@@ -131,39 +93,6 @@ def sentence_rows(sample: Sample) -> tuple[SentenceRow, ...]:
         )
         for sentence, mask in sample.by_sentence.items()
     )
-
-
-def near_misses(sample: Sample) -> tuple[NearMiss, ...]:
-    """Return for each key sentence what those who missed it selected beside it, and how many would by chance.
-
-    A run that missed it and selected m of the other N − 1 sentences has one of d neighbours by chance with probability
-    1 − C(N−1−d, m) / C(N−1, m).
-    """
-    ids = list(sample.by_sentence)
-    place = {sentence: i for i, sentence in enumerate(ids)}
-    everybody = (1 << len(sample.scored)) - 1
-    sizes = [len(run.response.clue_ids) for run in sample.scored]
-    out = []
-    for sentence in sample.sheet.key.sentences:
-        at = place[sentence]
-        beside = tuple(ids[i] for i in (at - 1, at + 1) if 0 <= i < len(ids))
-        missed = everybody & ~sample.by_sentence[sentence]
-        near = 0
-        for one in beside:
-            near |= sample.by_sentence[one]
-        many = Counter(size for size, flag in zip(sizes, _flags(missed, len(sizes)), strict=True) if flag)
-        total = sum(many.values())
-        hit = sum(count * _beside(len(ids) - 1, len(beside), size) for size, count in many.items())
-        out.append(
-            NearMiss(
-                sentence, beside, wilson((missed & near).bit_count(), total), hit / total if total else None
-            )
-        )
-    return tuple(out)
-
-
-def _beside(others: int, neighbours: int, drawn: int) -> float:
-    return 1 - prod((others - drawn - i) / (others - i) for i in range(neighbours) if others > i)
 
 
 def pairs(sample: Sample) -> tuple[PairRow, ...]:
@@ -227,30 +156,3 @@ def _fourfold(one: int, other: int, among: int) -> tuple[int, int, int, int]:
     both, first = (one & other & among).bit_count(), (one & among).bit_count()
     second = (other & among).bit_count()
     return both, first - both, second - both, among.bit_count() - first - second + both
-
-
-def items(sample: Sample) -> tuple[Item, ...]:
-    """Return how hard each key sentence, participant and distractor is, and whether those who score well get it right."""
-    n = len(sample.scored)
-    totals = [score.total for score in sample.scores]
-    key = sample.sheet.key
-    distractors = {one.role for one in key.distractors}
-    wanted = [(sentence, "sentence", weight or 0, True) for sentence, weight in key.weights.items()]
-    wanted += [
-        (role, "participant" if points > 0 else "distractor", points, points > 0)
-        for role, points in key.points.items()
-        if points > 0 or role in distractors
-    ]
-    out = []
-    for one, kind, points, wants in wanted:
-        mask = sample.by_sentence[one] if kind == "sentence" else sample.by_role[one]
-        chosen = _flags(mask, n)
-        right = [float(flag == wants) for flag in chosen]
-        rest = [total - points * flag for total, flag in zip(totals, chosen, strict=True)]
-        out.append(Item(one, kind, wilson(int(sum(right)), n), pearson(right, rest)))
-    return tuple(out)
-
-
-def _flags(mask: int, n: int) -> list[bool]:
-    """The bits of a set of runs, one for each of n runs."""
-    return [bit == "1" for bit in f"{mask:b}".zfill(n)[::-1][:n]]

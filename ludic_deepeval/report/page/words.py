@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, get_args
 
 from ludic_deepeval.check import StoryResult
-from ludic_deepeval.consistency import FaultCode
+from ludic_deepeval.faults import FaultCode
 from ludic_deepeval.findings import Finding
 from ludic_deepeval.outcome import Scored, Unscored
 from ludic_deepeval.report.as_text import counted

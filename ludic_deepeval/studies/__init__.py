@@ -1,0 +1,1 @@
+"""Studies of the metrics: factorial designs, their statistics, sensitivity and human validity."""
