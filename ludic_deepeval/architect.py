@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from time import monotonic
 from typing import Any, TypeAlias
 
 from ludic_deepeval.bible import Bible
@@ -155,7 +156,7 @@ async def _write(
 async def _read(
     number: int, story: Story, setting: Setting, folder: TrialFolder, notary: ChatModel, meter: Meter
 ) -> tuple[Lockfile, Read]:
-    before = meter.spent
+    before, started = meter.spent, monotonic()
     found = await extract(story.prose, notary, setting.reading, meter=meter)
     spent = meter.spent.since(before)
     read = Read(
@@ -170,6 +171,7 @@ async def _read(
             completion_tokens=spent.completion_tokens,
             cached_tokens=spent.cached_tokens,
         ),
+        seconds=round(monotonic() - started, 3),
     )
     folder.keep_lock(number, story, found.lock, read)
     return found.lock, read

@@ -17,6 +17,7 @@ from ludic_deepeval import (
     cli_quests,
     cli_sensitivity,
     cli_stress,
+    cli_study,
     cli_table,
     cli_trulens,
     cli_validity,
@@ -276,6 +277,7 @@ cli_archive.register(app)
 cli_branches.register(app)
 cli_bible.register(app)
 cli_sensitivity.register(app)
+cli_study.register(app)
 cli_validity.register(app)
 cli_trulens.register(app)
 

@@ -27,6 +27,7 @@ from ludic_deepeval.sources import Story, read_story
 from ludic_deepeval.text import Prose, has_pile
 
 Arm: TypeAlias = Literal["architect", "control"]
+World: TypeAlias = Literal["whole", "drawn", "none"]
 Decision: TypeAlias = Literal["accept", "rewrite", "exhausted", "not-gated", "unscored"]
 PLAN: Final = "run.json"
 RESULT: Final = "result.json"
@@ -58,6 +59,7 @@ class Plan(Frozen):
         faction: The id of the faction drawn.
         location: The id of the place drawn.
         request: What is asked for beside.
+        world: What the Architect is shown of the bible: the whole, the drawn nodes and the laws, or nothing but names.
         architect: Who writes, as `provider:model`.
         temperature: How it writes; None takes the server's own.
         max_tokens: The longest draft.
@@ -77,6 +79,7 @@ class Plan(Frozen):
     faction: Text
     location: Text
     request: str
+    world: World = "whole"
     architect: Text
     temperature: float | None
     max_tokens: int
@@ -135,6 +138,7 @@ class Read(Frozen):
         ungrounded: Items that rest on no quote, kept apart.
         repairs: What had to be changed for the items to fit together.
         cost: Requests and tokens.
+        seconds: From the first request to the last answer; None where nobody measured it.
     """
 
     model: Text
@@ -143,6 +147,7 @@ class Read(Frozen):
     ungrounded: int
     repairs: tuple[str, ...]
     cost: Cost
+    seconds: float | None = None
 
 
 class Decided(Frozen):

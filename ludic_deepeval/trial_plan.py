@@ -15,7 +15,7 @@ from ludic_deepeval.policy import Policy
 from ludic_deepeval.prompts import Prompt
 from ludic_deepeval.settings import NUMBERS
 from ludic_deepeval.text import Prose
-from ludic_deepeval.trial import Arm, Plan, PromptUsed
+from ludic_deepeval.trial import Arm, Plan, PromptUsed, World
 
 MAX_ITER: Final = 3
 MAX_TOKENS: Final = 4096
@@ -77,7 +77,7 @@ def _said(bible: Bible) -> dict[str, Any]:
     return bible.model_dump(mode="json", exclude=None if bible.entries else {"entries"})
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913  # all that a trial is set to
     setting: Setting,
     *,
     seed: int,
@@ -87,6 +87,7 @@ def make_plan(
     gated: bool = True,
     max_iter: int = MAX_ITER,
     request: str = "",
+    world: World = "whole",
 ) -> Plan:
     """Set a trial; `architect` and `notary` are the names of the models.
 
@@ -108,6 +109,7 @@ def make_plan(
         faction=faction.id,
         location=location.id,
         request=request,
+        world=world,
         architect=architect,
         temperature=setting.temperature,
         max_tokens=setting.max_tokens,
@@ -132,6 +134,25 @@ def cost_of(plan: Plan, setting: Setting) -> tuple[Preview, Preview]:
     rewrite, _ = draft_request(plan, setting, guess.body) if plan.gated else (first, None)
     least = [first, *reading]
     return preview(least), preview([*least, *([rewrite, *reading] * (plan.passes - 1))])
+
+
+def shown_world(plan: Plan, bible: Bible) -> str:
+    """What the Architect of a trial is shown of the setting: all of it, the drawn nodes and the laws, or its name."""
+    if plan.world == "none":
+        return bible.name
+    if plan.world == "whole":
+        return world_text(bible)
+    drawn = {plan.faction, plan.location}
+    return world_text(
+        bible.model_copy(
+            update={
+                "factions": tuple(one for one in bible.factions if one.id in drawn),
+                "locations": tuple(one for one in bible.locations if one.id in drawn),
+                "deities": (),
+                "history": (),
+            }
+        )
+    )
 
 
 def world_text(bible: Bible) -> str:
@@ -166,11 +187,11 @@ def draft_request(
         plan: What was set.
         setting: Its bible and how the models are asked.
         draft: What is to be rewritten.
-        world: What is told of the setting; None tells the whole bible.
+        world: What is told of the setting; None tells what the plan says.
     """
     bible = setting.bible
     names = {
-        "world": world_text(bible) if world is None else world,
+        "world": shown_world(plan, bible) if world is None else world,
         "faction": node_of(bible, plan.faction).name,
         "location": node_of(bible, plan.location).name,
     }

@@ -1,0 +1,1 @@
+"""A study's report: Markdown, and one HTML page with its pictures."""
