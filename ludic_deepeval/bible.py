@@ -4,28 +4,42 @@ A bible is a folder with a `bible.yaml`, or with one folder a version (`v1`, `v2
 factions, locations, deities, people, history and rules. A rule forbids a practice in places, or wherever a faction holds
 sway. A node that a later version has ended (a city destroyed, a law repealed) is not taken out but *retired*: it says in which
 version, how, and what became of it, so that prose which still counts on it can be told (LudicMetrics §6.3).
+Lorebooks, cards that bring one and vaults of notes are bibles as well (`lore`); what they do not say the kind of is an entry.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from ludic_deepeval.errors import InputError, shown
 from ludic_deepeval.files import MAX_YAML_BYTES, decode, load_yaml, read_bytes
-from ludic_deepeval.ledger import MAX_ITEMS, Event, Flag, Frozen, Id, SchemaVersion, Text, load_model
+from ludic_deepeval.ledger import Event, Flag, Frozen, Id, SchemaVersion, Text, load_model
 from ludic_deepeval.text import name_key
 
 FILE: Final = "bible.yaml"
+VAULT: Final = ".obsidian"
+LORE_SUFFIXES: Final = (".json", ".yaml", ".yml", ".png", ".charx")
 _REFERENCE: Final = re.compile(r"([\w-]+)(?:@(v\d+))?\Z")
 _VERSION: Final = re.compile(r"v(\d+)\Z")
 
-NodeKind: TypeAlias = Literal["factions", "locations", "deities", "people", "history", "rules"]
-KINDS: Final[tuple[NodeKind, ...]] = ("factions", "locations", "deities", "people", "history", "rules")
+NodeKind: TypeAlias = Literal["factions", "locations", "deities", "people", "history", "rules", "entries"]
+KINDS: Final[tuple[NodeKind, ...]] = (
+    "factions",
+    "locations",
+    "deities",
+    "people",
+    "history",
+    "rules",
+    "entries",
+)
+MAX_NODES: Final = 20_000
+MAX_TEXT: Final = 100_000
 How: TypeAlias = Literal["destroyed", "dead", "dissolved", "lost", "repealed", "other"]
 
 
@@ -43,7 +57,7 @@ class Node(Frozen):
     id: Id
     name: Text
     aliases: tuple[Text, ...] = ()
-    text: Text
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
     retired: Retired | None = None
 
     @property
@@ -70,7 +84,7 @@ class Rule(Node):
     openly: Flag = True
 
 
-_Many = Field(max_length=MAX_ITEMS)
+_Many = Field(max_length=MAX_NODES)
 
 
 class Bible(Frozen):
@@ -87,6 +101,7 @@ class Bible(Frozen):
     people: Annotated[tuple[Node, ...], _Many] = ()
     history: Annotated[tuple[Node, ...], _Many] = ()
     rules: Annotated[tuple[Rule, ...], _Many] = ()
+    entries: Annotated[tuple[Node, ...], _Many] = ()
 
     @model_validator(mode="after")
     def _references(self) -> Self:
@@ -130,14 +145,54 @@ class Bible(Frozen):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every name and alias of all nodes but rules, which are laws and not entities."""
-        return tuple(name for kind, _, node in self.nodes() if kind != "rules" for name in node.names)
+        """Every name and alias of all nodes but rules, which are laws and not entities.
+
+        What an entry is found by and is written small throughout, such as "old magic", is a word and no name.
+        """
+        return tuple(
+            name
+            for kind, _, node in self.nodes()
+            if kind != "rules"
+            for name in node.names
+            if kind != "entries" or not name.islower()
+        )
 
     @cached_property
     def _by_name(self) -> dict[str, tuple[NodeKind, Node]]:
         return {
             name_key(name): (kind, node) for kind, _, node in self.nodes() for name in (node.id, *node.names)
         }
+
+    @cached_property
+    def _by_start(self) -> dict[str, list[tuple[int, str, NodeKind, Node, str]]]:
+        """Every name by its first word, or by its first character that is not ASCII, in the order of the nodes."""
+        found: dict[str, list[tuple[int, str, NodeKind, Node, str]]] = {}
+        every = ((kind, node, name) for kind, _, node in self.nodes() for name in node.names)
+        for number, (kind, node, name) in enumerate(every):
+            key = name_key(name)
+            if key:
+                start = key.split()[0] if key.isascii() else next(char for char in key if char > "\x7f")
+                found.setdefault(start, []).append((number, key, kind, node, name))
+        return found
+
+    def named_in(self, text: str) -> Iterator[tuple[NodeKind, Node, str]]:
+        """Yield the nodes that a text names, each name once, in the order of the nodes, as (kind, node, name).
+
+        A name is found as whole words, also with an s; one that is not ASCII anywhere. It takes time that grows with
+        the text and with what it names, not with the bible.
+        """
+        plain = name_key(text)
+        padded = f" {plain} "
+        words = set(plain.split())
+        starts = (
+            words | {word[:-1] for word in words if word.endswith("s")} | {c for c in plain if c > "\x7f"}
+        )
+        near = sorted(
+            (one for start in starts for one in self._by_start.get(start, ())), key=lambda one: one[0]
+        )
+        for _, key, kind, node, name in near:
+            if f" {key} " in padded or f" {key}s " in padded or (not key.isascii() and key in padded):
+                yield kind, node, name
 
     def find(self, name: str) -> tuple[NodeKind, Node] | None:
         """Return the node that an id, name or alias means, whatever its case and articles."""
@@ -186,22 +241,24 @@ def linkage_support(event: Event, bible: Bible) -> LinkageSupport:
         else:
             supported.setdefault(found[1].id, (found[0], found[1].id, given))
     for text in (event.summary, *(item.quote for item in event.evidence)):
-        padded = f" {name_key(text)} "
-        for kind, _, node in bible.nodes():
-            for name in node.names:
-                key = name_key(name)
-                if f" {key} " in padded or f" {key}s " in padded or (not key.isascii() and key in padded):
-                    supported.setdefault(node.id, (kind, node.id, name))
+        for kind, node, name in bible.named_in(text):
+            supported.setdefault(node.id, (kind, node.id, name))
     return LinkageSupport(event.id, event.linkage, tuple(sorted(supported.values())), tuple(unknown))
 
 
 def load_bible(folder: Path, version: str | None = None) -> Bible:
     """Load a bible from its folder: `bible.yaml` in it, or in the newest (or the named) version folder.
 
+    A file is read as a lorebook or as a card that brings one, a folder of notes as a vault.
+
     Raises:
         InputError: No bible there, or one that is malformed; names file, place, what was found and what is allowed.
     """
     path = folder / FILE
+    if version is None and is_lore(folder):
+        from ludic_deepeval.lore.loading import load_lore  # noqa: PLC0415  # most bibles are written for us
+
+        return load_lore(folder)
     if version is not None or not path.is_file():
         versions = _versions(folder)
         if version is not None and version not in versions:
@@ -243,7 +300,7 @@ def dropped(older: Bible, newer: Bible) -> tuple[str, ...]:
 
 
 def open_bible(reference: str, start: Path | None = None) -> Bible:
-    """Load the bible that a person names on a command line: a folder, or a setting's name, each with `@vN` or without.
+    """Load the bible that a person names on a command line: a folder, a lorebook's file, or a setting's name, each with `@vN` or without.
 
     Raises:
         InputError: There is none, or it cannot be used.
@@ -252,7 +309,7 @@ def open_bible(reference: str, start: Path | None = None) -> Bible:
     if not at or not _VERSION.match(version):
         given, version = reference, ""
     folder = Path(given)
-    if folder.is_dir():
+    if folder.is_dir() or (folder.is_file() and not version):
         return load_bible(folder, version or None)
     return load_bible(resolve_bible(reference, start or Path.cwd(), "--bible"))
 
@@ -272,7 +329,7 @@ def resolve_bible(reference: str, start: Path, file: object) -> Path:
         start: The story's folder.
         file: The story, for errors.
     """
-    match = _REFERENCE.match(reference)
+    match = _REFERENCE.match(unicodedata.normalize("NFC", reference))
     if not match:
         raise InputError(
             file,
@@ -282,31 +339,60 @@ def resolve_bible(reference: str, start: Path, file: object) -> Path:
         )
     name, version = match.groups()
     for found in places(name, start):
-        if is_bible(found):
+        if is_bible(found) and not (version and found.is_file()):
             return found / version if version else found
     raise InputError(
         file,
         f"no Story Bible called {shown(name)}",
         where="bible",
-        allowed=f"a folder bible/{name} beside the story or above it",
+        allowed=f"a folder bible/{name}, a lorebook bible/{name}.json or a vault {name}, beside the story or above it",
     )
 
 
 def name_in(reference: str) -> str | None:
     """The bible's name in a reference such as `faerun@v1`; None when it is no reference."""
-    match = _REFERENCE.match(reference)
+    match = _REFERENCE.match(unicodedata.normalize("NFC", reference))
     return match.group(1) if match else None
 
 
 def places(name: str, start: Path) -> Iterator[Path]:
-    """Yield the folders in which a bible is looked for, the nearest first; the first that `is_bible` is taken."""
+    """Yield where a bible is looked for, the nearest first; the first that `is_bible` is taken.
+
+    That is `bible/NAME`, `bible/NAME.json` and its like, and a vault called NAME, where `my-world` is also "My World"; the
+    name in NFC and as a Mac writes it.
+    """
     resolved = start.resolve()
+    spelt = dict.fromkeys((name, unicodedata.normalize("NFD", name)))
     for folder in (resolved, *resolved.parents):
-        yield folder / "bible" / name
-        if folder.name == "bible":
-            yield folder / name
+        for one in spelt:
+            yield folder / "bible" / one
+            if folder.name == "bible":
+                yield folder / one
+            for ending in LORE_SUFFIXES:
+                yield folder / "bible" / f"{one}{ending}"
+            if one in {folder.name, _slug(folder.name)} and (folder / VAULT).is_dir():
+                yield folder
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", name).casefold()).strip("-")
 
 
 def is_bible(folder: Path) -> bool:
-    """Whether a folder holds a bible, or a version of one."""
-    return folder.is_dir() and ((folder / FILE).is_file() or bool(_versions(folder)))
+    """Whether a folder holds a bible, a version of one or a vault, or a file is one that may be a lorebook."""
+    if folder.suffix in LORE_SUFFIXES:
+        return folder.is_file()
+    return folder.is_dir() and (
+        (folder / FILE).is_file() or (folder / VAULT).is_dir() or bool(_versions(folder)) or is_lore(folder)
+    )
+
+
+def is_lore(path: Path) -> bool:
+    """Whether what lies there is no bible of our own: a file, or a folder of notes."""
+    if path.is_file():
+        return True
+    if not path.is_dir() or (path / FILE).is_file() or _versions(path):
+        return False
+    from ludic_deepeval.lore.vault import is_vault  # noqa: PLC0415  # most bibles are written for us
+
+    return is_vault(path)

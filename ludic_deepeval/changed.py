@@ -16,13 +16,15 @@ from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import MARKS_FOLDER, decode, load_yaml, read_bytes
 from ludic_deepeval.git import Changes, changes_since
 from ludic_deepeval.settings import FILES, find_table
-from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of, real_file
+from ludic_deepeval.sources.markdown import SUFFIXES, is_story_of, others_in, read_story, real_file
+from ludic_deepeval.sources.search import is_searched
 from ludic_deepeval.text import Prose
 
 if TYPE_CHECKING:
     from ludic_deepeval.sources.embedded import Settings
 
 _BESIDE: Final = (".ledger.json", ".marks.yaml")
+_ABOUT: Final = ".about.yaml"  # the front matter of a card
 _DATA: Final = frozenset({".yaml", ".yml", ".json"})  # what bibles and background logs are written in
 
 
@@ -63,7 +65,7 @@ def concerned(stories: Iterable[Rests], changed: Collection[Path], shared: Colle
     Returns:
         One answer a story, in their order.
     """
-    holding = {folder for path in shared for folder in (path.parent, path.parent.parent)}
+    holding = {folder for path in shared for folder in path.parents}  # a note may lie deep in its vault
     known: dict[Path, bool] = {}
 
     def reached(path: Path) -> bool:
@@ -136,7 +138,8 @@ def _all_in(folder: Path) -> list[Path]:
     """Every story of a folder; unlike with `find_stories` there may be none."""
     from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # most changes are to Markdown
 
-    return [*_in_order(path for path in folder.rglob("*") if is_story_of(folder, path)), *embedded_in(folder)]
+    stories = _in_order(path for path in folder.rglob("*") if is_story_of(folder, path))
+    return [*stories, *embedded_in(folder), *others_in(folder)]
 
 
 def _direct_in(folder: Path, place: Path, direct: set[Path]) -> list[Path]:
@@ -156,7 +159,22 @@ def _direct_in(folder: Path, place: Path, direct: set[Path]) -> list[Path]:
         return [*((True, part) for part in folders), (False, name)]
 
     seen = (file for file in others if not any(map(_is_passed_over, file.relative_to(folder).parts)))
-    return [*stories, *(story for file in sorted(seen, key=order) for story in embedded_of(file))]
+    inside = [(file, embedded_of(file)) for file in sorted(seen, key=order)]
+    alone = [file for file, found in inside if not found and not _is_read_by_source(file) and _is_other(file)]
+    return [*stories, *(story for _, found in inside for story in found), *_in_order(alone)]
+
+
+def _is_read_by_source(file: Path) -> bool:
+    from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415
+
+    return bool(sources_of(file))
+
+
+def _is_other(file: Path) -> bool:
+    """Whether a changed file is a card or an actor."""
+    from ludic_deepeval.sources.known import holds_known  # noqa: PLC0415  # most changes are to Markdown
+
+    return is_searched(file) and "bible" not in file.parts and file.is_file() and holds_known(file)
 
 
 def _in_order(files: Iterable[Path]) -> list[Path]:
@@ -172,7 +190,12 @@ def _named(path: Path) -> list[Path]:
     if path.is_file() and path.suffix.lower() not in SUFFIXES:
         from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415
 
-        return embedded_of(path) if sources_of(path) else []
+        if sources_of(path):
+            return embedded_of(path)
+        from ludic_deepeval.branches.reading import holds_branches  # noqa: PLC0415
+        from ludic_deepeval.sources.known import is_known  # noqa: PLC0415
+
+        return [path] if holds_branches(path) or is_known(path) else []
     return [path] if real_file(path).is_file() else []
 
 
@@ -188,21 +211,38 @@ def _sorted_out(changed: frozenset[Path], places: dict[Path, Path]) -> tuple[set
     holds_stories = _source_of(folders)
     direct: set[Path] = set()
     shared: set[Path] = set()
+    is_in_vault = cache(_is_in_vault)
     for path in changed:
         suffix = path.suffix.lower()
         if path.is_dir() or (not suffix and not path.exists()):
             shared.add(path)  # a submodule, a repository inside, or a link to a folder, which may be gone
         elif suffix in SUFFIXES:
             direct.add(path)
+            if is_in_vault(path.parent):
+                shared.add(path)  # a note is a part of its vault's bible
         elif (owners := _owners(path, changed)) is not None:
             direct |= owners
         elif path.name in FILES:
             shared.add(path)
-        elif holds_stories(path):
+        elif holds_stories(path) or _is_other(path):
             direct.add(path)
+        elif suffix in {".png", ".charx"} and "bible" in path.parts:
+            shared.add(path)
         elif suffix in _DATA and ("bible" in path.parts or not folders.isdisjoint(path.parents)):
             shared.add(path)  # a background log lies in its story's folder or below
     return direct, shared
+
+
+def _is_in_vault(folder: Path) -> bool:
+    """Whether a folder is a part of a vault that may be a bible: one with `.obsidian`, or notes in `bible/NAME`."""
+    from ludic_deepeval.bible import VAULT, is_lore  # noqa: PLC0415  # with other changes there is no need
+
+    for above in (folder, *folder.parents):
+        if above.parent.name == "bible":
+            return is_lore(above)
+        if (above / VAULT).is_dir():
+            return True
+    return False
 
 
 def _source_of(folders: set[Path]) -> Callable[[Path], bool]:
@@ -230,10 +270,12 @@ def _owners(path: Path, changed: frozenset[Path]) -> set[Path] | None:
     """The stories whose lockfile or mark sheet a file is; none for a second reading; None for another file."""
 
     def called(stem: str) -> set[Path]:
-        named = (path.with_name(stem + suffix) for suffix in SUFFIXES)
+        named = [path.with_name(stem + suffix) for suffix in SUFFIXES]
+        if Path(stem).suffix:
+            named.append(path.with_name(stem))  # `aqua.png` of `aqua.png.ledger.json`
         return {story for story in named if story in changed or story.is_file()}
 
-    for ending in _BESIDE:
+    for ending in (*_BESIDE, _ABOUT):
         if path.name.endswith(ending):
             if path.parent.name.endswith(MARKS_FOLDER):
                 return {path.parent.with_suffix("")}  # of a story inside this file
@@ -292,7 +334,9 @@ def _own(path: Path, real: _Real) -> tuple[Path, ...]:
     """A story's file, lockfile and mark sheet."""
     file = real_file(path)
     if file == path:
-        marks = [path.with_name(path.stem + ending) for ending in _BESIDE]
+        own = path.suffix.lower() in SUFFIXES
+        endings = _BESIDE if own else (*_BESIDE, _ABOUT)
+        marks = [path.with_name((path.stem if own else path.name) + ending) for ending in endings]
     else:
         from ludic_deepeval.sources.naming import split_path, stem_of  # noqa: PLC0415
 
@@ -319,10 +363,7 @@ def _front_matter(path: Path) -> dict[Any, Any]:
     """What the front matter says, unchecked; nothing when it cannot be read, of which the check complains."""
     try:
         if path.suffix.lower() not in SUFFIXES:
-            from ludic_deepeval.sources.embedded import read_embedded  # noqa: PLC0415
-
-            story = read_embedded(path)
-            return {} if story is None else {"bible": story.front.bible}  # a log is in the file itself
+            return {"bible": read_story(path).front.bible}  # a log is in the file itself
         data = read_bytes(path)
         if not any(
             word in data for word in (b"bible", b"background_log", b"\\")

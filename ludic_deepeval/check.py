@@ -200,14 +200,16 @@ class Checker:
             raise InputError(story.file, error.found, where="profile", allowed=error.allowed) from None
 
     def bible_for(self, story: Story) -> "Bible | None":
-        """The bible that the front matter names, or the one that prose is held against."""
+        """The bible that prose is held against, else the one that the front matter names, else the one that the story brings."""
         if self._lore is not None:
             return self._lore.bible
-        if story.front.bible is None:
+        if story.front.bible is None and story.book is None:
             return None
         from ludic_deepeval.bible import load_bible, resolve_bible  # noqa: PLC0415  # stories without one start faster
 
-        folder = resolve_bible(story.front.bible, story.path.absolute().parent, story.path)
+        folder = story.book
+        if folder is None or story.front.bible is not None:
+            folder = resolve_bible(str(story.front.bible), story.path.absolute().parent, story.path)
         if folder not in self._bibles:
             self._bibles[folder] = load_bible(folder)
         return self._bibles[folder]
@@ -250,7 +252,8 @@ class Checker:
             findings: list[Finding],
             unscored: Unscored | None,
         ) -> StoryResult:
-            ordered = in_order(graded(findings, policy))
+            told = [placer.at(0, code, message) for code, message in story.remarks]
+            ordered = in_order(graded([*findings, *told], policy))
             holds = state == "read" and not any(finding.fails for finding in ordered)
             title = story.front.title or story.id
             return StoryResult(

@@ -1,6 +1,5 @@
 """The command `ludic`. Exit codes: 0 holds, 1 something falls short, 2 the input or the call is wrong."""
 
-import itertools
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +8,7 @@ import typer
 
 from ludic_deepeval import (
     cli_archive,
+    cli_bible,
     cli_branches,
     cli_crosscheck,
     cli_generate,
@@ -37,8 +37,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-bible_app = typer.Typer(help="Story Bibles.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(bible_app, name="bible")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Profile = Annotated[
@@ -278,52 +276,12 @@ cli_profile.register(app)
 cli_quests.register(app)
 cli_archive.register(app)
 cli_branches.register(app)
+cli_bible.register(app)
 cli_sensitivity.register(app)
 cli_study.register(app)
 cli_validity.register(app)
 cli_trulens.register(app)
 cli_lsp.register(app)
-
-
-@bible_app.command("check")
-def bible_check(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Story Bible's folder.")],
-    as_json: AsJson = False,
-) -> None:
-    """Check a Story Bible: every field, every name and every reference, and that no version drops a node unsaid."""
-    from ludic_deepeval.bible import KINDS, dropped, versions_of
-
-    versions = versions_of(folder)
-    bible = versions[-1]
-    counts = {kind: len(getattr(bible, kind)) for kind in KINDS}
-    retired = [node.id for _, _, node in bible.nodes() if node.retired]
-    gone = {
-        newer.version: lost
-        for older, newer in itertools.pairwise(versions)
-        if (lost := dropped(older, newer))
-    }
-    if as_json:
-        print_json(
-            {
-                "version": 1,
-                "id": bible.id,
-                "name": bible.name,
-                "bible_version": bible.version,
-                "nodes": counts,
-                "versions": [one.version for one in versions],
-                "retired": retired,
-                "dropped": {version: list(lost) for version, lost in gone.items()},
-            }
-        )
-    else:
-        say(
-            f"{folder}: {bible.name} {bible.version}: "
-            + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-            + (f"; {len(retired)} retired" if retired else "")
-        )
-        for version, lost in gone.items():
-            say(f"  {version} drops {', '.join(lost)}; keep what is no more, as retired")
-    raise typer.Exit(1 if gone else 0)
 
 
 def main() -> None:

@@ -182,7 +182,10 @@ def _plans(
     plans, errors = [], []
     for path in find_stories(paths):
         try:
-            plans.append(plan(read_story(path), model, settings, changed=changed, force=force))
+            story = read_story(path)
+            plans.append(plan(story, model, settings, changed=changed, force=force))
+            for _, message in story.remarks:
+                note(f"{path}: {message}")
         except InputError as error:
             errors.append(error)
     return plans, errors

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.terminal import complain, say
+from ludic_deepeval.terminal import complain, note, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.sources import Story
@@ -71,6 +71,8 @@ def annotate(
         story.sheet.replace(kept)
         say(clean(f"{kept}: the sheet that was there", limit=800))
     write_atomic(story.sheet, text)
+    for _, message in story.remarks:
+        note(f"{file}: {message}")
     todo = "holds what is marked; add what is missing" if lock else "fill it in"
     say(clean(f"{story.sheet}: {todo}, then run: ludic lock {file}", limit=800))
 

@@ -49,6 +49,8 @@ CODES: Final = {
     "new-paragraph": Code("warning", "a paragraph that nobody has read"),
     "no-quote": Code("warning", "an item that rests on no words of the prose"),
     "unscored": Code("warning", "something could not be measured"),
+    "card-disagrees": Code("warning", "two cards in one image are not the same, or one cannot be used"),
+    "fields-read": Code("note", "which fields of a card or a sheet were read, and which were not"),
     "bare-linkage": Code("note", "an event claims ties to the world that the Story Bible does not show"),
 }
 # What an item of `fail-on` makes an error; a code stands for itself.
@@ -70,5 +72,7 @@ NEVER_MEANT: Final = frozenset(
         "unscored",
         "unread",
         "no-quote",
+        "card-disagrees",
+        "fields-read",
     }
 )

@@ -147,6 +147,18 @@ EXPLANATIONS: Final = {
         "You answered a question in `tale.marks.yaml` and did not lock it.",
         "Run `ludic lock` on the story.",
     ),
+    "card-disagrees": Explanation(
+        "An image may hold its card twice, for older and for newer programs. Where the two differ, people who open it see"
+        " different characters.",
+        "A program that knows only `chara` edited a card that also has `ccv3`.",
+        "Open the card in the program that you trust and export it anew.",
+    ),
+    "fields-read": Explanation(
+        "A card or a sheet holds more than a backstory: greetings, examples, instructions. Only what tells who somebody is"
+        " and where they stand is judged.",
+        "“read description, scenario (412 words); skipped first_mes”",
+        "Nothing is wrong. If something that matters stands in a field that was skipped, move it to one that is read.",
+    ),
     "unread": Explanation(
         "Nobody has said yet who is in this story and what is open in it, so there is nothing to score.",
         "`tale.md` without `tale.ledger.json` beside it.",

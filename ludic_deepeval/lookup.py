@@ -25,6 +25,9 @@ def story_of(lockfile: Path) -> Story | None:
 
         return story_beside(lockfile, stem)
     path = lockfile.with_name(f"{stem}.md")
+    whole = lockfile.with_name(stem)  # of `aqua.png` it is `aqua.png.ledger.json`
+    if not path.is_file() and whole.suffix and whole.is_file():
+        path = whole
     return read_story(path) if path.is_file() else None
 
 

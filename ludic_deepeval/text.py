@@ -8,7 +8,7 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
@@ -274,6 +274,8 @@ class Prose:
         front_matter: Whether it may begin with front matter; otherwise all of it is prose.
         part: Where only a part of the file is the story, such as a string of a JSON file: its text, decoded, and for
             each character of it, and for its end, the offset in `raw`. What looks like front matter in it is prose.
+        reading: Makes of the stored text what a reader reads, such as the words of a link: the text, and for each of its
+            characters, and for its end, the offset in what it was given.
 
     Raises:
         InputError: Front matter that is opened and never closed.
@@ -286,6 +288,7 @@ class Prose:
         *,
         front_matter: bool = True,
         part: tuple[str, Sequence[int]] | None = None,
+        reading: Callable[[str], tuple[str, Sequence[int]]] | None = None,
     ) -> None:
         self.raw = raw
         self.file = str(file)
@@ -296,6 +299,10 @@ class Prose:
             self.front_matter, self._start = (
                 _front_matter(raw, bom, self.file) if front_matter else (None, bom)
             )
+        self._is_part = part is not None
+        if part is None and reading is not None:
+            part = reading(raw[self._start :])
+            self._at = part[1]
         text, self._origin = normalised(part[0] if part else raw[self._start :])
         self._lead = len(text) - len(text.lstrip())
         self.body = text.strip()
@@ -313,7 +320,12 @@ class Prose:
     @property
     def is_part(self) -> bool:
         """Whether it is only a part of its file."""
-        return self._at is not None
+        return self._is_part
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the body's words stand in the file as they are: no escapes, no links shown as their words."""
+        return self._at is None
 
     def place(self, offset: int) -> Place:
         """Map a body offset to the stored file. Past the end it gives the end."""

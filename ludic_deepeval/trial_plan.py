@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from ludic_deepeval.bible import Bible, Node
 from ludic_deepeval.errors import InputError
@@ -72,6 +72,11 @@ def _drawn(bible: Bible, seed: int, kind: str) -> Node:
     return nodes[number % len(nodes)]
 
 
+def _said(bible: Bible) -> dict[str, Any]:
+    """What a bible says; without entries as it was before there were any, so that older trials still know it."""
+    return bible.model_dump(mode="json", exclude=None if bible.entries else {"entries"})
+
+
 def make_plan(  # noqa: PLR0913  # all that a trial is set to
     setting: Setting,
     *,
@@ -96,7 +101,7 @@ def make_plan(  # noqa: PLR0913  # all that a trial is set to
     values = {one.name: getattr(setting.policy, one.name) for one in fields(setting.policy)}
     return Plan(
         bible=f"{setting.bible.id}@{setting.bible.version}",
-        bible_sha256=sha256(dump_json(setting.bible.model_dump(mode="json")).encode()).hexdigest(),
+        bible_sha256=sha256(dump_json(_said(setting.bible)).encode()).hexdigest(),
         seed=seed,
         arm=arm,
         gated=gated,
@@ -159,6 +164,7 @@ def world_text(bible: Bible) -> str:
         "people": "People",
         "history": "History",
         "rules": "Laws",
+        "entries": "Further lore",
     }
     lines = [bible.name]
     last = ""

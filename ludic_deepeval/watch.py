@@ -20,6 +20,7 @@ from ludic_deepeval.lockfile import Lockfile
 from ludic_deepeval.reanchor import accept, effort, relock
 from ludic_deepeval.settings import find_policy
 from ludic_deepeval.sources import Story, find_stories, read_story
+from ludic_deepeval.sources.markdown import SUFFIXES
 from ludic_deepeval.sources.naming import split_path
 from ludic_deepeval.text import Prose
 
@@ -247,8 +248,8 @@ def inputs_of(path: Path) -> dict[Path, str]:
     """Every file that a story's verdict rests on, there or not, with a word for it."""
     folder = path.absolute().parent
     settings = dict.fromkeys(_settings(folder), "settings")
-    if split_path(path) and not path.is_file():
-        return settings | _of_embedded(path)
+    if (split_path(path) and not path.is_file()) or path.suffix.lower() not in SUFFIXES:
+        return settings | _of_other(path)
     found = {
         path: "prose",
         path.with_name(f"{path.stem}.ledger.json"): "marks",
@@ -265,18 +266,21 @@ def inputs_of(path: Path) -> dict[Path, str]:
     return found
 
 
-def _of_embedded(path: Path) -> dict[Path, str]:
-    """The same for a story inside another file."""
-    parts = split_path(path)
+def _of_other(path: Path) -> dict[Path, str]:
+    """The same for a story in another file than Markdown."""
+    parts = None if path.is_file() else split_path(path)
     file = parts[0] if parts else path
+    found = {file: "prose"}
+    if not parts:
+        found[path.with_name(f"{path.name}.about.yaml")] = "front matter"
     try:
         story = read_story(path)
     except InputError:
-        return {file: "prose"}
-    found = {file: "prose", story.lockfile: "marks", story.sheet: "mark sheet"}
+        return found
+    found |= {story.lockfile: "marks", story.sheet: "mark sheet"}
     if story.front.bible:
         found |= dict.fromkeys(
-            _bible_files(story.front.bible, file.absolute().parent.resolve()), "Story Bible"
+            _bible_files(story.front.bible.partition("@")[0], file.absolute().parent.resolve()), "Story Bible"
         )
     return found
 
@@ -294,11 +298,14 @@ def _settings(folder: Path) -> Iterator[Path]:
 
 
 def _bible_files(name: str, start: Path) -> Iterator[Path]:
-    for folder in (start, *start.parents):
-        for place in (folder / "bible" / name, *((folder / name,) if folder.name == "bible" else ())):
-            yield from (place, place / "bible.yaml")
-            if place.is_dir():
-                yield from sorted(place.glob("v*/bible.yaml"))
+    from ludic_deepeval.bible import FILE, is_lore, places  # noqa: PLC0415  # most stories have none
+
+    for place in places(name, start):
+        yield from (place, place / FILE)
+        if place.is_dir():
+            yield from sorted(place.glob(f"v*/{FILE}"))
+            if is_lore(place):
+                yield from sorted(place.rglob("*.md"))
 
 
 def stamps_of(paths: Iterable[Path]) -> Stamps:

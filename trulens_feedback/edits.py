@@ -61,6 +61,7 @@ _COUNTS_ON: Final[dict[str, tuple[str, ...]]] = {
         "Under {name} both sides are safe.",
         "Thanks to {name} there is no war.",
     ),
+    "entries": ("{name} is where it always was.", "Everybody knows {name}."),
     "rules": ("{name} forbids it.", "By {name} you will be fined.", "{name} is strict."),
 }
 _BELONGS: Final = (

@@ -12,9 +12,9 @@ from ludic_deepeval.branches.twee import is_twee, read_twee
 from ludic_deepeval.branches.twine import is_html, is_twison, read_html, read_twison
 from ludic_deepeval.branches.yarn import is_yarn, read_yarn
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.files import decode, load_yaml, read_bytes
-from ludic_deepeval.ledger import load_model
-from ludic_deepeval.sources.markdown import FrontMatter, Story
+from ludic_deepeval.files import decode, read_bytes
+from ludic_deepeval.sources.about import about
+from ludic_deepeval.sources.markdown import Story
 from ludic_deepeval.text import Prose
 
 Reader: TypeAlias = Callable[[str, Path], tuple[Graph, Prose]]
@@ -47,12 +47,23 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("ink", (".ink",), is_ink, read_ink),
     Format("ChoiceScript", (".txt",), lambda raw, _: is_choicescript(raw), read_choicescript),
 )
+_SHARED: Final = frozenset({".txt"})
 SUFFIXES: Final = frozenset(suffix for one in FORMATS for suffix in one.suffixes)
 
 
 def is_branching(path: Path) -> bool:
     """Whether a file's name says that it may be a branching story."""
     return any(path.name.lower().endswith(suffix) for suffix in SUFFIXES)
+
+
+def holds_branches(path: Path) -> bool:
+    """Whether a file is read as a branching story: by its name, and where plain text has that ending too, by what it holds."""
+    if not is_branching(path):
+        return False
+    if path.suffix.lower() not in _SHARED:
+        return True
+    raw = decode(read_bytes(path), path)
+    return any(one.holds(raw, path) for one in FORMATS)
 
 
 def read_branches(path: Path, raw: str | None = None) -> tuple[Graph, Story]:
@@ -84,18 +95,4 @@ def read_branches(path: Path, raw: str | None = None) -> tuple[Graph, Story]:
             raise InputError(path, f"{number:,} {what}", allowed=f"at most {most:,}")
     if not graph.passages:
         raise InputError(path, "no passages in this file", allowed=f"a {known.name} story")
-    return graph, Story(path, prose, _about(path))
-
-
-def _about(path: Path) -> FrontMatter:
-    beside = path.with_name(f"{path.name}.about.yaml")
-    if not beside.is_file():
-        return FrontMatter()
-    data = load_yaml(decode(read_bytes(beside), beside), beside)
-    if data is None:
-        return FrontMatter()
-    if not isinstance(data, dict):
-        raise InputError(
-            beside, "is no mapping", allowed="the keys of front matter, such as bible: or background_log:"
-        )
-    return load_model(FrontMatter, data, beside)
+    return graph, Story(path, prose, about(path))

@@ -223,7 +223,7 @@ def _region(finding: Finding, story: StoryResult) -> dict[str, Any]:
     if (
         finding.span is not None
         and finding.span[1] - finding.span[0] <= _LONGEST_SNIPPET
-        and not prose.is_part
+        and prose.is_verbatim
     ):
         region["snippet"] = {"text": prose.body[slice(*finding.span)]}
     return region

@@ -5,7 +5,8 @@ The keys of the front matter that mean something here are `id`, `title`, `profil
 """
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -126,6 +127,8 @@ class Story:
         front: What its front matter says.
         container: The file that it is inside of, if it has none of its own.
         key: Its id in that file.
+        remarks: What there is to say about how the file was read, as (code, message).
+        book: The file of the Story Bible that the story brings along, such as a card's lorebook.
     """
 
     path: Path
@@ -133,6 +136,8 @@ class Story:
     front: FrontMatter
     container: Path | None = None
     key: str = ""
+    remarks: tuple[tuple[str, str], ...] = ()
+    book: Path | None = None
 
     @property
     def file(self) -> Path:
@@ -142,7 +147,7 @@ class Story:
     @property
     def id(self) -> str:
         """The id of the front matter or in the container, else the file's name without its ending."""
-        return self.key or self.front.id or self.path.stem
+        return self.key or self.front.id or unicodedata.normalize("NFC", self.path.stem)
 
     @property
     def lockfile(self) -> Path:
@@ -183,10 +188,14 @@ def read_story(path: Path) -> Story:
 
         if (story := read_embedded(path)) is not None:
             return story
-        from ludic_deepeval.branches.reading import is_branching, read_branches  # noqa: PLC0415
+        from ludic_deepeval.branches.reading import holds_branches, read_branches  # noqa: PLC0415
 
-        if is_branching(path):
+        if path.is_file() and holds_branches(path):
             return read_branches(path)[1]
+        from ludic_deepeval.sources.known import read_known  # noqa: PLC0415
+
+        if (story := read_known(path)) is not None:
+            return story
     return story_of(decode(read_bytes(path), path), path)
 
 
@@ -196,11 +205,18 @@ def story_of(raw: str, path: Path) -> Story:
     Raises:
         InputError: Its front matter is wrong.
     """
-    prose = Prose(raw, path)
-    return Story(path, prose, _front_matter(prose, path))
+    prose = Prose(raw, path, reading=_links_as_words if "[[" in raw else None)
+    return Story(path, prose, front_matter_of(prose, path))
 
 
-def _front_matter(prose: Prose, path: Path) -> FrontMatter:
+def _links_as_words(text: str) -> tuple[str, Sequence[int]]:
+    from ludic_deepeval.sources.wikilinks import as_read  # noqa: PLC0415  # few stories have links
+
+    return as_read(text)
+
+
+def front_matter_of(prose: Prose, path: Path) -> FrontMatter:
+    """Return what a story's front matter says; raise `InputError` for what means nothing here and nearly does."""
     if prose.front_matter is None:
         return FrontMatter()
     data = load_yaml(prose.front_matter, path, first_line=2)
@@ -266,7 +282,9 @@ def find_stories(paths: list[Path]) -> list[Path]:
         if path.is_dir():
             from ludic_deepeval.sources.embedded import embedded_in  # noqa: PLC0415  # a Markdown file needs it not
 
-            inside = sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path)
+            inside = (
+                sorted(_walk(path), key=lambda file: file.as_posix()) + embedded_in(path) + others_in(path)
+            )
             if not inside:
                 raise InputError(
                     path, "no stories here", allowed=f"files ending in {' or '.join(sorted(SUFFIXES))}"
@@ -278,6 +296,7 @@ def find_stories(paths: list[Path]) -> list[Path]:
                 path,
                 f"not a story ({clean(path.suffix) or 'no ending'})",
                 allowed=" or ".join(sorted(SUFFIXES)),
+                hint=_hint(path),
             )
         for file in inside:
             found.setdefault(file.absolute(), file)
@@ -285,12 +304,13 @@ def find_stories(paths: list[Path]) -> list[Path]:
 
 
 def _inside(file: Path) -> list[Path]:
-    """The stories inside a file that is no Markdown; none where the settings say nothing of it."""
-    from ludic_deepeval.branches.reading import is_branching  # noqa: PLC0415
+    """The stories inside a file that is no Markdown, or the file where it is one of another format; else none."""
+    from ludic_deepeval.branches.reading import holds_branches  # noqa: PLC0415
     from ludic_deepeval.sources.embedded import embedded_of, sources_of  # noqa: PLC0415  # Markdown needs it not
+    from ludic_deepeval.sources.known import is_known  # noqa: PLC0415
 
     sources = sources_of(file)
-    if not sources and is_branching(file):
+    if not sources and (holds_branches(file) or is_known(file)):
         return [file]
     inside = embedded_of(file, sources) if sources else []
     if sources and not inside:
@@ -298,8 +318,27 @@ def _inside(file: Path) -> list[Path]:
     return inside
 
 
+def others_in(folder: Path) -> list[Path]:
+    """The cards and actors of a folder that no source of the settings reads."""
+    from ludic_deepeval.sources.embedded import sources_of  # noqa: PLC0415
+    from ludic_deepeval.sources.search import known_in  # noqa: PLC0415
+
+    return [path for path in known_in(folder) if not sources_of(path)]
+
+
+def _hint(file: Path) -> str:
+    from ludic_deepeval.sources.known import is_lorebook  # noqa: PLC0415  # only for an error
+
+    return f"a lorebook is a Story Bible: ludic bible check {clean(str(file))}" if is_lorebook(file) else ""
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if is_story_of(folder, path))
+
+
+def is_skipped(name: str) -> bool:
+    """Whether a Markdown file is by its name about other files and no story: a README, or `_index.md`."""
+    return name.startswith("_") or name.rpartition(".")[0].lower() in _SKIPPED_NAMES
 
 
 def is_story_of(folder: Path, path: Path) -> bool:
@@ -314,11 +353,7 @@ def is_story_of(folder: Path, path: Path) -> bool:
 
 def is_story_name(path: Path) -> bool:
     """Whether a Markdown file is a story by its name: no README or the like, no `_index.md`."""
-    if (
-        path.suffix.lower() not in SUFFIXES
-        or path.stem.lower() in _SKIPPED_NAMES
-        or path.name.startswith("_")
-    ):
+    if path.suffix.lower() not in SUFFIXES or is_skipped(path.name):
         return False
     # What happened in a mystery is no backstory.
     return not (path.name == "archive.md" and path.with_name("episode.yaml").is_file())

@@ -46,6 +46,7 @@ def open_session(path: Path, *, second: bool = False) -> Session:
         session.notices.append(
             "The story was edited since it was marked. The marks have moved along with their words; save to keep them so."
         )
+    session.notices += (f"From {path.name}: {message}." for _, message in story.remarks)
     if lock is not None:
         _tell_of(lock, session)
         session.background_log = lock.ledger.background_log

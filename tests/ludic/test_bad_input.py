@@ -397,7 +397,7 @@ def test_an_empty_folder_is_refused(tmp_path: Path, refused: Refused) -> None:
 
 
 def test_what_is_no_story_is_refused(tmp_path: Path, refused: Refused) -> None:
-    for name, kind in (("tale.txt", ".txt"), ("tale", "no ending"), ("tale.ledger.json", ".json")):
+    for name, kind in (("tale.docx", ".docx"), ("tale", "no ending"), ("tale.ledger.json", ".json")):
         (tmp_path / name).write_text("x", encoding="utf-8")
         assert (
             refused("check", tmp_path / name)

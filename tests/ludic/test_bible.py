@@ -165,7 +165,7 @@ def with_node(kind: str, **changes: Any) -> dict[str, Any]:
         ({**GOOD, "deities": {"id": "x"}}, "deities"),
         ({**GOOD, "deities": "x"}, "deities"),
         ({**GOOD, "deities": ["x"]}, "deities[0]"),
-        ({**GOOD, "deities": [{"id": "d", "name": "D", "text": "x"}] * 1001}, "deities"),
+        ({**GOOD, "deities": [{"id": "d", "name": "D", "text": "x"}] * 20_001}, "deities"),
         (with_node("factions", text=""), "factions[0].text"),
         (with_node("factions", aliases="Harper"), "factions[0].aliases"),
         (with_node("factions", colour="red"), "factions[0].colour"),

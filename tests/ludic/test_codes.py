@@ -65,7 +65,15 @@ def test_every_code_that_the_program_can_say_is_listed_and_every_listed_code_is_
     package = Path(ludic_deepeval.__file__).parent
     said: set[str] = set()
     lore = "../trulens_feedback/lore.py"
-    for name in ("findings.py", "judging.py", "check.py", "consistency.py", "faults.py", lore):
+    for name in (
+        "findings.py",
+        "judging.py",
+        "check.py",
+        "consistency.py",
+        "faults.py",
+        "sources/cards.py",
+        lore,
+    ):
         tree = ast.parse((package / name).read_text(encoding="utf-8"))
         said |= {
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in CODES

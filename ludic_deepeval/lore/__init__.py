@@ -1,0 +1,1 @@
+"""Lorebooks, World Info and vaults of notes, read as Story Bibles."""
