@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import atanh, sqrt
+from math import atanh, isfinite, sqrt
 from typing import Final, Literal, TypeAlias
 
 from scipy import optimize, stats
@@ -57,8 +57,9 @@ def power_t(
     def chance(size: float, effect: float) -> float:
         df, shift = 2 * size - 2, effect * sqrt(size / 2)
         critical = stats.t.ppf(1 - _level(alpha, tails), df)
-        found = stats.nct.sf(critical, df, shift)
-        return float(found + stats.nct.cdf(-critical, df, shift)) if tails == "two" else float(found)
+        # SciPy gives NaN where so little is left of a tail that it cannot be added up.
+        found = _or(stats.nct.sf(critical, df, shift), float(shift > critical))
+        return found + _or(stats.nct.cdf(-critical, df, shift), 0.0) if tails == "two" else found
 
     return _solved(
         (n, d, power), chance, alpha=alpha, name=f"two-sample t, {tails}-tailed", least=2.0, most=100.0
@@ -154,6 +155,10 @@ def _solved(
     if size is None or looked_for is None or chosen is None or None not in asked:
         raise DataError("power", "not exactly one of size, effect and power is left out")
     return Power(n=float(size), effect=float(looked_for), power=chosen, alpha=alpha, method=name)
+
+
+def _or(found: float, limit: float) -> float:
+    return float(found) if isfinite(found) else limit
 
 
 def _root(function: Callable[[float], float], low: float, high: float, what: str) -> float:

@@ -280,6 +280,13 @@ def test_power_solved_either_way_is_one_and_the_same(n: int, effect: float, tail
         assert solve(n=n, power=power, tails=tails).effect == pytest.approx(effect, rel=1e-5)
 
 
+def test_a_tail_too_thin_for_scipy_is_no_power_at_all() -> None:
+    """At n = 127 and d = 1.0737 SciPy's noncentral t gives NaN for the far tail, which is below 1e-23."""
+    assert power_t(n=127, d=1.073741824).power == pytest.approx(
+        power_t(n=127, d=1.073741824, alpha=0.025, tails="one").power
+    )
+
+
 @given(groups, groups)
 def test_welch_by_hand(x: list[float], y: list[float]) -> None:
     assume(some_vary(x, y))

@@ -36,7 +36,7 @@ def postgres_script() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[tuple[str, str]]:
+def database_server() -> Iterator[tuple[str, str]]:
     """The address of a PostgreSQL server without its password, and the password."""
     if url := os.environ.get("LUDIC_TEST_POSTGRES"):
         yield url, os.environ["PGPASSWORD"]
@@ -49,13 +49,13 @@ def server() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def postgres(server: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator["Place"]:
+def postgres(database_server: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator["Place"]:
     """A new, empty database on the server."""
     import psycopg
 
     from trulens_feedback.database import find_place
 
-    url, password = server
+    url, password = database_server
     monkeypatch.setenv("PGPASSWORD", password)
     name = f"ludic_{secrets.token_hex(6)}"
     with psycopg.connect(url, password=password, autocommit=True) as connection:

@@ -266,9 +266,9 @@ def answers(url: str) -> bool:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for child processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-def test_it_serves_loopback_alone_and_leaves_no_child_behind(number: signal.Signals, here: Path, server: tuple[str, str]) -> None:  # fmt: skip
+def test_it_serves_loopback_alone_and_leaves_no_child_behind(number: signal.Signals, here: Path, database_server: tuple[str, str]) -> None:  # fmt: skip
     """On PostgreSQL with a password, which no process shows."""
-    url, password = server
+    url, password = database_server
     place = find_place(url)
     with started(place, {"PGPASSWORD": password}, CASES / "sessions") as (process, address):
         assert answers(address)
