@@ -77,7 +77,10 @@ class Look:
 
 def is_watched(path: Path) -> bool:
     """Whether there is something to say of a file, going by its name."""
-    return not path.name.startswith(".") and (is_story_name(path) or is_branching(path))
+    plain = (
+        path.suffix.lower() == ".txt"
+    )  # of which most are no stories; those that are are checked on the command line
+    return not path.name.startswith(".") and (is_story_name(path) or (is_branching(path) and not plain))
 
 
 def look(path: Path, text: str) -> Look:

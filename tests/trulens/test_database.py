@@ -169,10 +169,10 @@ def test_a_wrong_password_is_named_and_not_shown(postgres: Place, monkeypatch: p
 
 
 def test_an_address_with_a_password_in_the_environment_opens(
-    postgres: Place, server: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    postgres: Place, database_server: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PGPASSWORD")
-    url = postgres.url.replace("+psycopg", "").replace("ludic@", f"ludic:{server[1]}@")
+    url = postgres.url.replace("+psycopg", "").replace("ludic@", f"ludic:{database_server[1]}@")
     monkeypatch.setenv("LUDIC_TRULENS_DATABASE", url)
     database = open_database(find_place())
     assert read_records(database) == []
