@@ -1,11 +1,13 @@
 """Asking a model many things at once, and keeping what was answered whatever ends it."""
 
 import asyncio
+import signal
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.budget import Budget, Meter, Spent
@@ -124,36 +126,69 @@ def work_through(
 
     unusable: InputError | None = None
     background = submit(_work(jobs, work, max(1, min(workers, len(jobs))), ended))
-    try:
-        while (arrived := _next(ended, background)) is not None:
-            take(*arrived)
-        ended_by = background.result()
-        if isinstance(ended_by, InputError):
-            unusable = ended_by
-        else:
-            stopped = ended_by
-    except KeyboardInterrupt:
-        stopped = "interrupted"
-    finally:
-        background.cancel()
-    while not ended.empty():  # what had come when the run was ended
-        take(*ended.get())
+    with _CtrlC() as ctrl_c:
+        try:
+            while (arrived := _next(ended, background, ctrl_c)) is not None:
+                take(*arrived)
+            if ctrl_c.pressed:
+                stopped = "interrupted"
+            elif isinstance(ended_by := background.result(), InputError):
+                unusable = ended_by
+            else:
+                stopped = ended_by
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+        finally:
+            background.cancel()
+        while not ended.empty():  # what had come when the run was ended
+            take(*ended.get())
     if unusable is not None:
         raise unusable
     return tuple(results), stopped
 
 
+class _CtrlC:
+    """Notes Ctrl-C while results are kept, so that it comes between two of them and not in the middle of one.
+
+    Pressed a second time it interrupts whatever is being done. Where somebody ignores it, it stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            before = signal.getsignal(signal.SIGINT)
+            if callable(before):
+                self._before = before
+                signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, *_: object) -> None:
+        if self.pressed:
+            raise KeyboardInterrupt
+        self.pressed = True
+
+
 def _next(
-    ended: "SimpleQueue[tuple[int, Done | ModelError]]", background: "Future[ModelError | InputError | None]"
+    ended: "SimpleQueue[tuple[int, Done | ModelError]]",
+    background: "Future[ModelError | InputError | None]",
+    ctrl_c: _CtrlC,
 ) -> tuple[int, Done | ModelError] | None:
-    """Wait for the next result; None when the work is over and none is left."""
-    while True:
+    """Wait for the next result; None when the work is over and none is left, or at Ctrl-C."""
+    while not ctrl_c.pressed:
         over = background.done()
         try:
             return ended.get(timeout=0 if over else _TICK)
         except Empty:
             if over:
                 return None
+    return None
 
 
 async def _work(
