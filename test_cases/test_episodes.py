@@ -1,6 +1,7 @@
 """Replies to episodes are assertions, too: each branch of §4.7 is read, scored or left unscored as it should be.
 
-The replies in `recordings/protocol` are written by hand (see the README there); they are no model's.
+The replies in `recordings/protocol` are written by hand (see the README there); they are no model's. The run in
+`recordings/smollm2-135m` is a real one of a very small model, which did not answer in form.
 """
 
 from pathlib import Path
@@ -14,7 +15,9 @@ from worth_deepeval.metrics import (
     WorthProtocolMetric,
     WorthTotalMetric,
     reply_case,
+    run_case,
 )
+from worth_deepeval.records import read_records
 
 EPISODE = Path(__file__).parent / "episodes" / "WEN01"
 PROTOCOL = EPISODE / "recordings" / "protocol"
@@ -92,3 +95,16 @@ def test_a_reply_that_cannot_be_scored_fails_and_is_not_0(name: str) -> None:
     protocol = WorthProtocolMetric(EPISODE)
     protocol.measure(case)
     assert UNSCORED[name] in {one["code"] for one in protocol.score_breakdown["violations"]}
+
+
+def test_a_real_run_of_a_very_small_model_is_kept_as_it_came_and_has_no_points() -> None:
+    """SmolLM2-135M wrote a review of the story in place of an answer: unmeasured, which is not nothing found."""
+    [record] = read_records(EPISODE / "recordings" / "smollm2-135m" / "runs.jsonl")
+    assert (record.by, record.formal, record.access.executed) == ("model", True, "smollm2:135m")
+    case = run_case(record)
+    for metric in (WorthTotalMetric(EPISODE), WorthClueMetric(EPISODE), WorthParticipantMetric(EPISODE)):
+        assert metric.measure(case) is None
+        assert not metric.is_successful()
+    protocol = WorthProtocolMetric(EPISODE)
+    assert protocol.measure(case) == 0
+    assert {one["code"] for one in protocol.score_breakdown["violations"]} >= {"no-selection"}
