@@ -60,8 +60,8 @@ def is_ink(raw: str, path: Path) -> bool:
     return path.suffix.lower() == ".ink" and _KNOT.search(raw) is not None
 
 
-def read_ink(raw: str, path: Path) -> tuple[Graph, Prose]:
-    """Compile a source with inkjs and read what comes out.
+def read_ink(_: str, path: Path) -> tuple[Graph, Prose]:
+    """Compile a source with inkjs and read what comes out; the compiler reads the file itself, and what it includes.
 
     Raises:
         InputError: Node or inkjs is not there, or the source does not compile.
@@ -86,7 +86,6 @@ def read_ink(raw: str, path: Path) -> tuple[Graph, Prose]:
         raise InputError(path, "ink's source needs inkjs for Node", hint=hint)
     if done.returncode != 0:
         raise InputError(path, f"does not compile: {clean(said, limit=200)}")
-    del raw
     graph, prose = read_compiled_ink(done.stdout.decode("utf-8"), path)
     return Graph(path, "ink", graph.passages, graph.first, graph.must_end, graph.notes), prose
 

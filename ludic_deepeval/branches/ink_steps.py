@@ -141,7 +141,7 @@ class Steps:
         called: set[Point] = set()
         jumped: set[Point] = set()
         for number, container in enumerate(self._containers):
-            for index, item in enumerate(container.content):
+            for item in container.content:
                 if not isinstance(item, dict):
                     continue
                 found = self._leads(number, item)
@@ -152,7 +152,7 @@ class Steps:
                     continue
                 (called if kind == "function" else jumped).add(point)
                 inside = point.at == 0 and self._containers[point.container].path
-                local = kind == "jump" and self._is_local(number, index, point)
+                local = kind == "jump" and self._is_local(number, point)
                 if inside and not local:
                     targets[point] = self._containers[point.container].path
         for container_number, container in enumerate(self._containers):
@@ -165,9 +165,8 @@ class Steps:
                 self.names[point] = name
         self.functions = {self.names[point] for point in called - jumped if point in self.names}
 
-    def _is_local(self, number: int, index: int, point: Point) -> bool:
+    def _is_local(self, number: int, point: Point) -> bool:
         """Whether a divert stays within a condition: to a branch `b` beside it, or to a numbered place."""
-        del index
         path = self._containers[point.container].path
         return path.rpartition(".")[2] == "b" and self._containers[point.container].parent == number
 

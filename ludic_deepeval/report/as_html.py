@@ -4,15 +4,14 @@ Nothing is loaded from anywhere, and the page's own Content-Security-Policy forb
 The same result gives the same bytes.
 """
 
-from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from ludic_deepeval.check import CheckResult, StoryResult
 from ludic_deepeval.outcome import Scored
+from ludic_deepeval.report.page.document import document
 from ludic_deepeval.report.page.figures import figures_of
 from ludic_deepeval.report.page.inventory import inventory_of
 from ludic_deepeval.report.page.language import language_of
@@ -36,33 +35,13 @@ def check_html(result: CheckResult) -> str:
         A whole HTML document, the same for the same result.
     """
     title = headline(result)
-    style, script = _own("page.css"), _own("page.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}';"
-        " base-uri 'none'; form-action 'none'"
-    )
-    head = el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=policy),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("meta", name="referrer", content="no-referrer"),
-        el("title", f"ludic check: {title}"),
-        el("style", style),
-    )
-    body = el("body", *_body(result, title), el("script", script))
-    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+    return document(f"ludic check: {title}", _own("page.css"), *_body(result, title), script=_own("page.js"))
 
 
 @cache
 def _own(name: str) -> Html:
     """Return the page's own style or script, whose hash the policy names."""
     return Html((Path(__file__).parent / "page" / name).read_text(encoding="utf-8"))
-
-
-def _hash(source: str) -> str:
-    return f"sha256-{b64encode(sha256(source.encode('utf-8')).digest()).decode('ascii')}"
 
 
 def _body(result: CheckResult, title: str) -> Iterator[Html]:

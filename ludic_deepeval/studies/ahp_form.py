@@ -16,7 +16,7 @@ from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import write_atomic
 from ludic_deepeval.report.page.markup import Html, el
 from ludic_deepeval.studies.ahp_words import DIMENSIONS, NAMES, PAGE, STRENGTHS, WORDING, Dimension
-from ludic_deepeval.studies.pages import page
+from ludic_deepeval.studies.pages import bar, page
 from ludic_deepeval.studies.rating_words import Language
 from ludic_deepeval.studies.sheets import Row, read_sheet, require_no_forms, written
 
@@ -94,25 +94,7 @@ def pair_html(form: PairForm) -> str:
             el("p", words["keeping"]),
             el("noscript", el("p", el("b", words["noscript"]))),
         ),
-        el(
-            "div",
-            el("span", words["you"], " ", el("b", form.expert), class_="soft"),
-            el("progress", max=count, value=0, aria_labelledby="count"),
-            el("span", id="count"),
-            el("span", role="status", aria_live="polite"),
-            el(
-                "span",
-                el(
-                    "label",
-                    words["load"],
-                    el("input", type="file", accept=".csv,text/csv", id="load"),
-                    class_="button",
-                ),
-                el("button", words["save"], type="button", class_="main", id="save"),
-                class_="end",
-            ),
-            class_="bar",
-        ),
+        bar(words, form.expert, count),
         el("main", *(_pair(form, at) for at in range(count)), id="pairs"),
         data_form=form.form,
         data_who=form.expert,

@@ -15,7 +15,7 @@ from ludic_deepeval.errors import InputError
 from ludic_deepeval.files import write_atomic
 from ludic_deepeval.report.page.language import language_of
 from ludic_deepeval.report.page.markup import Html, el, text
-from ludic_deepeval.studies.pages import page
+from ludic_deepeval.studies.pages import bar, page
 from ludic_deepeval.studies.rating_key import RatingKey
 from ludic_deepeval.studies.rating_words import ASKED, PAGE, QUESTIONS, SCALE, Language
 from ludic_deepeval.studies.sheets import require_no_forms
@@ -70,7 +70,7 @@ def form_html(form: Blinded) -> str:
             el("p", words["keys"], class_="soft"),
             el("noscript", el("p", el("b", words["noscript"]))),
         ),
-        _bar(form, words, count),
+        bar(words, form.rater, count),
         el("main", *(_item(form, at, words) for at in range(count)), id="items"),
         el(
             "nav",
@@ -84,28 +84,6 @@ def form_html(form: Blinded) -> str:
         data_form=form.form,
         data_who=form.rater,
         **{f"data_{name}": value for name, value in shown.items()},
-    )
-
-
-def _bar(form: Blinded, words: Mapping[str, str], count: int) -> Html:
-    return el(
-        "div",
-        el("span", words["you"], " ", el("b", form.rater), class_="soft"),
-        el("progress", max=count, value=0, aria_labelledby="count"),
-        el("span", id="count"),
-        el("span", role="status", aria_live="polite"),
-        el(
-            "span",
-            el(
-                "label",
-                words["load"],
-                el("input", type="file", accept=".csv,text/csv", id="load"),
-                class_="button",
-            ),
-            el("button", words["save"], type="button", class_="main", id="save"),
-            class_="end",
-        ),
-        class_="bar",
     )
 
 

@@ -3,12 +3,11 @@
 Each number says, where one points at it, by what recipe and from which lines of the store it comes.
 """
 
-from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
+from ludic_deepeval.report.page.document import document
 from ludic_deepeval.report.page.markup import Html, el, line
 from ludic_deepeval.report.study import pictures
 from ludic_deepeval.studies.findings import Findings
@@ -18,20 +17,7 @@ from ludic_deepeval.studies.tables import Entry, Table
 
 def study_html(found: Findings) -> str:
     """Return the page: a whole HTML document, the same for the same store."""
-    style = _style()
-    hashed = b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
-    head = el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=policy),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("meta", name="referrer", content="no-referrer"),
-        el("title", line(f"{found.title}: what the study shows")),
-        el("style", style),
-    )
-    return f"<!doctype html>\n{el('html', head, el('body', *_body(found)), lang='en')}\n"
+    return document(line(f"{found.title}: what the study shows"), _style(), *_body(found))
 
 
 @cache

@@ -1,10 +1,10 @@
 """The style and scripts of the forms, and the page that holds them: one file that loads nothing."""
 
-from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
+from ludic_deepeval.report.page.document import document
 from ludic_deepeval.report.page.markup import Attribute, Html, el
 
 
@@ -18,29 +18,33 @@ def page(title: str, lang: str, scripts: tuple[str, ...], *parts: str, **data: A
         parts: What stands in the body, escaped unless it is markup.
         data: Attributes of the body, which the scripts read.
     """
-    style, script = _own("form.css"), Html("\n".join(_own(name) for name in scripts))
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none';"
-        " form-action 'none'"
+    script = Html("\n".join(_own(name) for name in scripts))
+    return document(title, _own("form.css"), *parts, script=script, lang=lang, **data)
+
+
+def bar(words: Mapping[str, str], who: str, count: int) -> Html:
+    """Return the bar of a form: who fills it in, how far it is, and the buttons that load and save it."""
+    return el(
+        "div",
+        el("span", words["you"], " ", el("b", who), class_="soft"),
+        el("progress", max=count, value=0, aria_labelledby="count"),
+        el("span", id="count"),
+        el("span", role="status", aria_live="polite"),
+        el(
+            "span",
+            el(
+                "label",
+                words["load"],
+                el("input", type="file", accept=".csv,text/csv", id="load"),
+                class_="button",
+            ),
+            el("button", words["save"], type="button", class_="main", id="save"),
+            class_="end",
+        ),
+        class_="bar",
     )
-    head = el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=policy),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("meta", name="referrer", content="no-referrer"),
-        el("title", title),
-        el("style", style),
-    )
-    body = el("body", *parts, el("script", script), **data)
-    return f"<!doctype html>\n{el('html', head, body, lang=lang)}\n"
 
 
 @cache
 def _own(name: str) -> Html:
     return Html((Path(__file__).parent / name).read_text(encoding="utf-8"))
-
-
-def _hash(source: str) -> str:
-    return f"sha256-{b64encode(sha256(source.encode('utf-8')).digest()).decode('ascii')}"
