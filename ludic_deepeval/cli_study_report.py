@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ludic_deepeval.cli_validity import AllowMissing, imported
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import print_json, require_profile, say
 
@@ -16,6 +17,14 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where the report goes; by default FOLDER/report.")
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY", help="The key of a rating form that was made from the store."),
+    ] = None,
+    ratings: Annotated[
+        list[Path] | None, typer.Option(metavar="CSV", help="The ratings that came back; may be repeated.")
+    ] = None,
+    allow_missing: AllowMissing = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what a study shows: Markdown, one HTML page, and every number with the lines that it comes from."""
@@ -33,7 +42,11 @@ def report(
     from ludic_deepeval.studies.findings import findings_json, findings_of
     from ludic_deepeval.studies.store import Store
 
-    found = findings_of(Store(folder))
+    if bool(key) != bool(ratings):
+        lacks, has = ("--ratings", "--key") if key else ("--key", "--ratings")
+        raise InputError("ludic study report", f"{has} without {lacks}", allowed="both or neither")
+    keyed, came = imported(key, ratings, allow_missing=allow_missing) if key and ratings else (None, None)
+    found = findings_of(Store(folder), keyed, came)
     target = out or folder / "report"
     target.mkdir(parents=True, exist_ok=True)
     data = findings_json(found)

@@ -8,6 +8,8 @@ from ludic_deepeval.studies.adjudicate import Verdict, adjudicate
 from ludic_deepeval.studies.frozen import Sidecar
 from ludic_deepeval.studies.numbers import Number
 from ludic_deepeval.studies.plan import StudyPlan
+from ludic_deepeval.studies.rating_key import RatingKey
+from ludic_deepeval.studies.ratings import Ratings
 from ludic_deepeval.studies.rows import Data
 from ludic_deepeval.studies.store import SIDECAR, Entry, Store
 from ludic_deepeval.studies.tables import (
@@ -25,6 +27,7 @@ from ludic_deepeval.studies.tables import (
     threshold_table,
 )
 from ludic_deepeval.studies.tables_ranks import Ranking, omnibus_table, rank_tables, rankings
+from ludic_deepeval.studies.tables_ratings import Rated, rated_of, ratings_tables
 from ludic_deepeval.studies.threshold import Threshold, capability_threshold
 
 
@@ -41,6 +44,7 @@ class Findings:
         threshold: What the gate does to each backbone, where there is a gate and a ladder.
         rankings: The cells by rank.
         tables: Every table, in order.
+        rated: What people made of its stories, where they were asked.
     """
 
     plan: StudyPlan
@@ -51,6 +55,7 @@ class Findings:
     threshold: Threshold | None
     rankings: tuple[Ranking, ...]
     tables: tuple[Table, ...]
+    rated: Rated | None = None
 
     @property
     def title(self) -> str:
@@ -71,6 +76,8 @@ class Findings:
             found.append(
                 f"{len(few)} of {len(self.data.cells)} cells have fewer than 10 trials: tests on so few find hardly anything, and intervals are wide."
             )
+        if self.rated is not None and self.rated.caution:
+            found.append(self.rated.caution)
         return tuple(found)
 
     def numbers(self) -> Iterator[tuple[str, Number]]:
@@ -87,15 +94,21 @@ class Findings:
                 yield f"hypothesis {verdict.hypothesis.id}/{name}", one
 
 
-def findings_of(store: Store) -> Findings:
+def findings_of(store: Store, key: RatingKey | None = None, ratings: Ratings | None = None) -> Findings:
     """Work out all that a store shows.
 
+    Args:
+        store: The study.
+        key: Of a form that was made from the store.
+        ratings: What came back for it.
+
     Raises:
-        InputError: No study here, or a store that was edited.
+        InputError: No study here, a store that was edited, or ratings of other stories.
     """
     sidecar = store.sidecar()
     plan = sidecar.plan(store.path / SIDECAR)
     data = Data.of(plan.design, store.lines())
+    rated = rated_of(data, key, ratings) if key is not None and ratings is not None else None
     threshold, ranked = capability_threshold(data), rankings(data)
     tables = [
         roles_table(plan, data),
@@ -109,6 +122,7 @@ def findings_of(store: Store) -> Findings:
         interaction_table(data),
         omnibus_table(data),
         *rank_tables(ranked, len(data.cells)),
+        *ratings_tables(rated),
         cost_table(data),
         missing_table(data),
     ]
@@ -121,6 +135,7 @@ def findings_of(store: Store) -> Findings:
         threshold,
         ranked,
         tuple(one for one in tables if one is not None),
+        rated,
     )
 
 
@@ -154,5 +169,6 @@ def findings_json(found: Findings) -> dict[str, Any]:
             ],
         },
         "log": [entry.model_dump(mode="json") for entry in found.log],
+        "ratings": found.rated.json if found.rated else None,
         "numbers": [{"id": name} | number.json for name, number in found.numbers()],
     }

@@ -57,8 +57,9 @@ def _lines(found: Findings) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     yield f"## {_said(table.title)}{f' ({table.like})' if table.like else ''}"
     yield ""
-    yield f"| {' | '.join(map(_said, table.columns))} |"
-    yield f"|{'|'.join('---' for _ in table.columns)}|"
+    if table.rows:
+        yield f"| {' | '.join(map(_said, table.columns))} |"
+        yield f"|{'|'.join('---' for _ in table.columns)}|"
     for row in table.rows:
         yield f"| {' | '.join(map(_entry, row))} |"
     for name, number in table.extra:
