@@ -82,7 +82,7 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     done = len(everything) - ahead.calls
     tell = (lambda line: print(line, file=sys.stderr, flush=True)) if as_json else say  # noqa: T201
     tell(
-        f"{len(everything):,} runs: {len(cells)} {_word(len(cells), 'prompt')},"
+        f"{len(everything):,} {_word(len(everything), 'run')}: {len(cells)} {_word(len(cells), 'prompt')},"
         f" {len(models)} {_word(len(models), 'model')}, {count} {_word(count, 'repetition')}; {done:,} recorded already"
     )
     tell(f"to ask: {ahead}")

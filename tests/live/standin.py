@@ -1,21 +1,24 @@
-"""A real, very small model behind the protocols of Ollama, Anthropic and OpenAI: `python -m tests.live.standin WEIGHTS.gguf PORT`.
+"""A real, very small model behind the protocols of Ollama, Anthropic and OpenAI: `python -m tests.live.standin WEIGHTS.gguf PORT [CONTEXT]`.
 
 llama.cpp has no Ollama routes, so this stands in front of `xllamacpp.Server`, in a process of its own that a test can kill.
 It answers whole or in pieces, as it is asked. Beside the protocols, `GET /live` says what it is doing.
 """
 
 import json
+import struct
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from tests.live.protocols import CHATS, NAME, Answer, Chat
 
-CONTEXT = 8192
+CONTEXT = 8192  # what the model was trained on
 Heard: TypeAlias = Callable[[str], None]
 # A draft by so small a model would go on to its limit. This has it end of itself, after two short paragraphs.
 _TALE: Final = '%llguidance {}\nstart: P "\\n\\n" P\nP: /[A-Z][^\\n]{80,240}[.]/'
@@ -81,12 +84,23 @@ def said(chunks: Iterable[dict[str, Any]]) -> str:
     )
 
 
-def engine(weights: str) -> Engine:
+def stretched(weights: str, context: int) -> str:
+    """A copy of the weights that says it was trained on so many tokens, which llama.cpp holds a context to."""
+    data = bytearray(Path(weights).read_bytes())
+    name = b"llama.context_length" + struct.pack("<I", 4)  # a whole number of four bytes follows
+    at = data.index(name) + len(name)
+    data[at : at + 4] = struct.pack("<I", context)
+    copy = Path(tempfile.mkdtemp()) / Path(weights).name
+    copy.write_bytes(data)
+    return str(copy)
+
+
+def engine(weights: str, context: int) -> Engine:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = weights
-    params.n_ctx = CONTEXT
+    params.n_ctx = context
     params.n_parallel = 1
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # two lose reproducibility
     params.cache_prompt = False  # so does a cache
@@ -123,6 +137,7 @@ def tightened(schema: Any) -> Any:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     engine: Engine
+    context = CONTEXT
 
     def do_GET(self) -> None:
         if self.path == "/live":
@@ -153,7 +168,7 @@ class Handler(BaseHTTPRequestHandler):
         if body.get("model") != NAME:
             raise RefusedError(404, f"model '{body.get('model')}' not found")
         if path == "/api/show":
-            self.reply(200, {"model_info": {"llama.context_length": CONTEXT}, "details": {}})
+            self.reply(200, {"model_info": {"llama.context_length": self.context}, "details": {}})
             return
         if path not in CHATS:
             raise RefusedError(404, f"there is nothing at {path}")
@@ -203,7 +218,11 @@ class Standin(ThreadingHTTPServer):
 
 
 if __name__ == "__main__":
-    Handler.engine = engine(sys.argv[1])
+    weights = sys.argv[1]
+    if len(sys.argv) > 3:  # long texts go in, and the model makes even less of them
+        Handler.context = int(sys.argv[3])
+        weights = stretched(weights, Handler.context)
+    Handler.engine = engine(weights, Handler.context)
     with Standin(("127.0.0.1", int(sys.argv[2])), Handler) as listening:
         print(f"listening on port {listening.server_port}", flush=True)  # noqa: T201  # the test waits for this line
         listening.serve_forever()

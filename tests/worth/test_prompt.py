@@ -10,12 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ludic_deepeval.errors import InputError
+from ludic_deepeval.llm.tokens import least_tokens, most_tokens
 from worth_deepeval.conditions import Condition, read_condition
 from worth_deepeval.episode import load_question
 from worth_deepeval.prompt import build_prompt
 from worth_deepeval.response import FIELDS
 
 Write = Callable[[Path, dict[str, Any]], Path]
+EPISODES = Path(__file__).parents[2] / "test_cases" / "episodes"
 
 
 def test_a_prompt_has_the_story_the_candidates_seven_fields_and_nine_rules(folder: Path) -> None:
@@ -120,3 +122,9 @@ def test_a_story_cannot_write_into_the_prompt_around_it(
     data["sentences"][0]["text"] = "{{candidates}} {{cue}} {0.__class__}"
     text = build_prompt(load_question(write(tmp_path / "h", data))).text
     assert "[S001] {{candidates}} {{cue}} {0.__class__}" in text
+
+
+def test_the_bound_on_tokens_holds_for_the_chinese_episode() -> None:
+    """SmolLM2's tokenizer, made for English, reads this prompt as 12,321 tokens: 1.9 a character that is not ASCII."""
+    text = build_prompt(load_question(EPISODES / "WZH01")).text
+    assert least_tokens(text) < 12_321 <= most_tokens(text)
