@@ -1,7 +1,8 @@
 """The program `ludic`, made to start fast.
 
 `ludic check` runs at every commit, over a story or two, and most of its time goes to starting Python. So its plain
-form is run without Typer, and the process spares itself what only long-lived ones need. Everything else is in `cli`.
+form is run without Typer, and the process spares itself what only long-lived ones need. `ludic extract` is run without the other
+commands, so that the first question is sent sooner. Everything else is in `cli`.
 """
 
 import gc
@@ -48,7 +49,11 @@ def main() -> None:
         "PYDANTIC_DISABLE_PLUGINS", "__all__"
     )  # else every installed package is asked for one
     call = plain_check(sys.argv[1:])
-    if call is None:
+    if sys.argv[1:2] == ["extract"]:
+        from ludic_deepeval.cli_extract import main as extract  # noqa: PLC0415
+
+        extract(sys.argv[2:])
+    elif call is None:
         from ludic_deepeval.cli import main as full  # noqa: PLC0415
 
         full()

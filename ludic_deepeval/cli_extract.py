@@ -1,5 +1,6 @@
 """`ludic extract`: prose in, grounded ledgers and lockfiles out, read by a model."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,7 @@ import typer
 
 from ludic_deepeval.cli_batch import from_batch
 from ludic_deepeval.errors import InputError, LudicError, ModelError, clean
-from ludic_deepeval.terminal import complain, note, print_json, say
+from ludic_deepeval.terminal import complain, guarded, note, print_json, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.extracting import Job, Plan, Read, Run
@@ -80,7 +81,6 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     from ludic_deepeval.extracting import jobs_for, read_all, requests_of
     from ludic_deepeval.llm.budget import Budget, Meter, preview
     from ludic_deepeval.notary import ANSWER, Settings
-    from ludic_deepeval.report.as_extract import preview_text
 
     settings = Settings(temperature=temperature, max_tokens=max_tokens or ANSWER)
     name, opened = name_of(model, record)
@@ -91,6 +91,8 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     if dry_run:
         to_read = {job.plan.story.path for job in jobs}
         found = preview(list(requests_of(jobs)))
+        from ludic_deepeval.report.as_extract import preview_text
+
         if as_json:
             cost = {
                 "calls": found.calls,
@@ -128,6 +130,18 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     if plans or as_json:
         _tell(report, as_json=as_json)
     _end(errors, _code(run, report))
+
+
+def main(words: list[str]) -> None:
+    """Run this command alone, without those that it does not need."""
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command()(extract)
+
+    def run() -> int:
+        alone(words, prog_name="ludic extract")
+        return 0
+
+    sys.exit(guarded(run))
 
 
 class _Keeper:

@@ -1,7 +1,6 @@
 """The command `ludic lsp`: a language server, for editors to start."""
 
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 import typer
 
@@ -16,6 +15,8 @@ def register(app: typer.Typer) -> None:
 
 def lsp() -> None:
     """Serve an editor over standard input and output: findings while you type, advice, marks (docs/editors.md)."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         from ludic_deepeval.editor.server import serve
     except ModuleNotFoundError as error:

@@ -53,7 +53,7 @@ class AnthropicModel(Model):
         self._keys = {name: os.environ[name] for name in _KEYS if os.environ.get(name)}
         if not self._keys and self._url is None:
             raise ModelError("denied", self.name, "no key for Anthropic", hint=f"set {_KEYS[0]}; {OTHERS}")
-        url = shown_url(self._url or "https://api.anthropic.com")
+        url = shown_url(self._url or "https://api.anthropic.com", "ANTHROPIC_BASE_URL")
         secrets = tuple(self._keys.values())
         self.server = Server(self.name, url, "check the network and $ANTHROPIC_BASE_URL", _KEYS[0], secrets)
         self._client: Any = None

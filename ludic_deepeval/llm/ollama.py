@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import ssl
 from collections.abc import Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ludic_deepeval.errors import ModelError
 from ludic_deepeval.llm.client import CONNECT, TIMEOUT, Completion, Model, Request, Stop
@@ -44,16 +46,20 @@ class OllamaModel(Model):
         think: bool | None = None,
     ) -> None:
         super().__init__(f"ollama:{model}", timeout=timeout, retry=retry)
+        named = os.environ.get("OLLAMA_HOST")
+        self._host = base_url or named or "http://127.0.0.1:11434"
+        shown = [
+            shown_url(one, "OLLAMA_HOST") for one in (named, self._host) if one
+        ]  # the client reads the first as it is imported
         self._ollama = client_module("ollama")
         self._transport_error = client_module(
             "httpx"
         ).HTTPError  # what the client is made of, and lets through
         self._model = model
-        self._host = base_url or os.environ.get("OLLAMA_HOST") or "http://127.0.0.1:11434"
         start = f"start one (ollama serve) and get the model (ollama pull {model})"
         self._server = Server(
             self.name,
-            shown_url(self._host),
+            shown[-1],
             start,
             key_name="OLLAMA_API_KEY",
             secrets=tuple(filter(None, [os.environ.get("OLLAMA_API_KEY")])),
@@ -177,8 +183,15 @@ class OllamaModel(Model):
     def _opened(self) -> Any:
         if self._client is None:
             timeout = (min(CONNECT, self.timeout), self.timeout, self.timeout, self.timeout)
-            self._client = self._ollama.AsyncClient(host=self._host, timeout=timeout)
+            # Reading the authorities takes longer than asking; an empty context trusts none.
+            verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self._is_here() else True
+            self._client = self._ollama.AsyncClient(host=self._host, timeout=timeout, verify=verify)
         return self._client
+
+    def _is_here(self) -> bool:
+        """Whether the server is on this machine and speaks plain HTTP, so that no certificate authority is needed."""
+        url = urlsplit(self._host)
+        return url.scheme == "http" and url.hostname in {"127.0.0.1", "localhost", "::1"}
 
     async def aclose(self) -> None:
         """Close connections."""

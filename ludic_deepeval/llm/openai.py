@@ -78,7 +78,7 @@ class OpenAIModel(Model):
         self._model = model
         self._url = base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI
         self._key = os.environ.get(_KEY) or ""
-        url = shown_url(self._url)
+        url = shown_url(self._url, "OPENAI_BASE_URL")
         if not self._key and url == _OPENAI:
             hint = f"set {_KEY}, or $OPENAI_BASE_URL to a server of your own; {OTHERS}"
             raise ModelError("denied", self.name, "no key for OpenAI", hint=hint)

@@ -1,7 +1,9 @@
 """What the three servers have in common: what a status or a broken connection means, said without any key."""
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -148,8 +150,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, seconds) if isfinite(seconds) else None
 
 
-def shown_url(url: str) -> str:
+def shown_url(url: str, variable: str) -> str:
     """Return a server's URL without user, password, query and fragment.
+
+    Args:
+        url: As it was given.
+        variable: The environment's variable that may have given it.
 
     Raises:
         InputError: It is no URL of a server.
@@ -160,7 +166,9 @@ def shown_url(url: str) -> str:
     except ValueError:
         host = ""
     if not host or parts.scheme not in {"http", "https"}:
-        raise InputError("base URL", "this is no URL of a server", allowed="http://… or https://…")
+        raise InputError(
+            f"base URL (${variable})", "this is no URL of a server", allowed="http://… or https://…"
+        )
     return clean(
         f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path.rstrip('/')}", limit=200
     )
@@ -169,13 +177,30 @@ def shown_url(url: str) -> str:
 def client_module(name: str) -> Any:
     """Import an official client, or say how to get it."""
     try:
-        return import_module(name)
+        with _without_httpx_command():
+            return import_module(name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != name:
             raise
     raise InputError(
         f"{name}:…", f"the client '{name}' is not installed", hint="pip install 'ludic-worth[models]'"
     )
+
+
+@contextmanager
+def _without_httpx_command() -> Iterator[None]:
+    """Keep httpx, which the clients stand on, from loading rich and pygments for a command line of its own: a third of its start.
+
+    None in `sys.modules` makes that import fail, which httpx allows for.
+    """
+    command = "httpx._main"
+    if "httpx" not in sys.modules:
+        sys.modules.setdefault(command, None)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if sys.modules.get(command, ...) is None:
+            sys.modules.pop(command, None)
 
 
 def client_version(name: str) -> str:

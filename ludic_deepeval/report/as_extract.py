@@ -4,14 +4,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ludic_deepeval.errors import InputError, ModelError, clean
 from ludic_deepeval.injection import RULES, Suspicion
 from ludic_deepeval.llm.budget import Preview, Spent
 from ludic_deepeval.notary import Extraction
 from ludic_deepeval.report.as_text import SAID, counted, interval_text
-from ludic_deepeval.stability import Stability
+
+if TYPE_CHECKING:
+    from ludic_deepeval.stability import Stability
 
 _MOST_SHOWN = 8
 
@@ -36,7 +38,7 @@ class Told:
     extraction: Extraction | None = None
     error: ModelError | None = None
     suspicions: tuple[Suspicion, ...] = ()
-    stability: Stability | None = None
+    stability: "Stability | None" = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _story(story: Told) -> Iterator[str]:
         yield from _stability(story.stability)
 
 
-def _stability(found: Stability) -> Iterator[str]:
+def _stability(found: "Stability") -> Iterator[str]:
     apart = f", {len(found.unscored)} not scored" if found.unscored else ""
     few = f" of {found.asked} asked" if found.read < found.asked else ""
     yield f"  {counted(found.read, 'reading', 'readings')}{few}: plays in {found.passed} of {found.scored} scored{apart}"

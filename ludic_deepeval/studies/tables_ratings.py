@@ -21,7 +21,11 @@ from ludic_deepeval.studies.tables import Entry, Table
 from ludic_deepeval.studies.validity import Convergence, Validity, measure_validity
 from ludic_deepeval.text import Prose
 
-_NAMES: Final[dict[str, str]] = {**ASKS_AFTER, "lpi": "LPI", "pcv": "PCV", "e_a": "E_a"}
+_NAMES: Final[dict[str, str]] = {str(name): said for name, said in ASKS_AFTER.items()} | {
+    "lpi": "LPI",
+    "pcv": "PCV",
+    "e_a": "E_a",
+}
 TITLE: Final = "Whether the figures mean what people mean"
 
 
@@ -79,16 +83,15 @@ def rated_of(data: Data, key: RatingKey, ratings: Ratings) -> Rated:
         InputError: An item is no story of this store, or its figures in the key are not those of the store.
     """
     by_prose: dict[str, Row] = {}
-    for row in data.rows:
-        if isinstance(prose := row.line.get("prose"), str):
-            by_prose.setdefault(Prose(prose, front_matter=False).sha256, row)
-    rated = {row.item for row in ratings.rows}
+    for one in data.rows:
+        if isinstance(prose := one.line.get("prose"), str):
+            by_prose.setdefault(Prose(prose, front_matter=False).sha256, one)
+    rated = {given.item for given in ratings.rows}
     lines = {}
     for item in key.items:
         if item.item not in rated:
             continue
-        row = by_prose.get(item.sha256)
-        if row is None:
+        if (row := by_prose.get(item.sha256)) is None:
             raise InputError(
                 "--key", f"item {item.item} ({item.path}) is no story of this store",
                 allowed="the key of a form that was made from its trials.jsonl",

@@ -1,6 +1,9 @@
 """What the official clients are made to send, and what is learnt from a server's refusals."""
 
 import json
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -363,10 +366,28 @@ def test_a_client_that_is_not_installed_names_the_extra(
     )
 
 
-@pytest.mark.parametrize("url", ["ftp://host", "http://", "http://[::1", "http://host:port"])
-def test_what_is_no_url_is_said(url: str, models: Models) -> None:
+NO_URLS = ["ftp://host", "http://", "http://[::1", "http://host:port", "http://host:99999"]
+
+
+@pytest.mark.parametrize("url", NO_URLS)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_is_no_url_is_said(provider: str, url: str, models: Models) -> None:
     with pytest.raises(InputError, match="no URL of a server"):
-        models("openai", base_url=url)
+        models(provider, base_url=url)
+
+
+@pytest.mark.parametrize("url", NO_URLS)
+def test_an_address_of_ollama_that_is_none_is_said_before_its_client_reads_it(url: str) -> None:
+    """In a process of its own: the client reads the variable when it is imported."""
+    code = (
+        "from ludic_deepeval.errors import InputError\nfrom ludic_deepeval.llm.ollama import OllamaModel\n"
+        "try:\n    OllamaModel('m')\nexcept InputError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"OLLAMA_HOST": url}, capture_output=True, encoding="utf-8", check=False
+    )  # fmt: skip
+    said = "base URL ($OLLAMA_HOST): this is no URL of a server; allowed: http://… or https://…\n"
+    assert (done.stdout, done.stderr) == (said, "")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -186,12 +186,12 @@ def test_a_concurrency_of_nothing_is_refused(concurrency: int) -> None:
 
 
 def test_a_preview_says_what_it_would_cost_at_most() -> None:
-    # 300 and 30 ASCII characters by three, 10 Chinese ones by one and a half: 100 + 10 + 15 for one, 100 + 10 for the other; 64 for each template.
+    # 300 and 30 ASCII characters by three, 10 Chinese ones by two: 100 + 10 + 20 for one, 100 + 10 for the other; 64 for each template.
     requests = [
         Request(prompt="a" * 300 + "鐘" * 10, system="b" * 30, max_tokens=500),
         Request(prompt="a" * 300, system="b" * 30, max_tokens=500),
     ]
-    assert str(preview(requests)) == "2 calls, at most about 363 tokens to read and 1,000 to write"
+    assert str(preview(requests)) == "2 calls, at most about 368 tokens to read and 1,000 to write"
 
 
 def test_waiting_inside_the_loop_that_asks_is_refused() -> None:

@@ -97,3 +97,33 @@ def test_the_fast_start_loads_no_typer() -> None:
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
     assert terminal.run_check is cli.run_check
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        [],
+        ["--jsom", "a.md"],
+        ["absent.md", "--model", "ollama:m"],
+        ["absent.md", "--model", "nobody"],
+        [STORY, "--dry-run", "--force", "--repeat", "2"],
+    ],
+)
+def test_extract_alone_says_what_it_says_among_the_others(words: list[object]) -> None:
+    among = "import sys\nsys.argv[0] = 'ludic'\nfrom ludic_deepeval.cli import main\nmain()"
+    command = [sys.executable, "-c", among, "extract", *map(str, words)]
+    full = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    alone = _ran("extract", *words)
+    assert alone.stdout + alone.stderr != ""
+    assert (alone.returncode, alone.stdout, alone.stderr) == (full.returncode, full.stdout, full.stderr)
+
+
+def test_a_client_is_opened_without_what_only_the_command_of_httpx_needs() -> None:
+    pytest.importorskip("ollama")
+    code = (
+        "import sys\nfrom ludic_deepeval.llm.servers import client_module\nclient_module('ollama')\n"
+        "assert 'rich' not in sys.modules and 'httpx._main' not in sys.modules\nimport httpx\nassert callable(httpx.main)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (0, "")
