@@ -1,7 +1,7 @@
 """Replies to episodes are assertions, too: each branch of §4.7 is read, scored or left unscored as it should be.
 
 The replies in `recordings/protocol` are written by hand (see the README there); they are no model's. The run in
-`recordings/smollm2-135m` is a real one of a very small model, which did not answer in form.
+`recordings/smollm2-135m` of either episode is a real one of a very small model, which did not answer in form.
 """
 
 from pathlib import Path
@@ -19,7 +19,8 @@ from worth_deepeval.metrics import (
 )
 from worth_deepeval.records import read_records
 
-EPISODE = Path(__file__).parent / "episodes" / "WEN01"
+EPISODES = Path(__file__).parent / "episodes"
+EPISODE = EPISODES / "WEN01"
 PROTOCOL = EPISODE / "recordings" / "protocol"
 
 # S021 and S082 are key sentences of 3 points each, S050 is none: 6. R05 took part (7), R04 did not (-5): 2; in all 8.
@@ -97,14 +98,16 @@ def test_a_reply_that_cannot_be_scored_fails_and_is_not_0(name: str) -> None:
     assert UNSCORED[name] in {one["code"] for one in protocol.score_breakdown["violations"]}
 
 
-def test_a_real_run_of_a_very_small_model_is_kept_as_it_came_and_has_no_points() -> None:
-    """SmolLM2-135M wrote a review of the story in place of an answer: unmeasured, which is not nothing found."""
-    [record] = read_records(EPISODE / "recordings" / "smollm2-135m" / "runs.jsonl")
+@pytest.mark.parametrize("name", ["WEN01", "WZH01"])
+def test_a_real_run_of_a_very_small_model_is_kept_as_it_came_and_has_no_points(name: str) -> None:
+    """SmolLM2-135M wrote a review of the English story and scraps on the Chinese one: unmeasured, which is not nothing found."""
+    episode = EPISODES / name
+    [record] = read_records(episode / "recordings" / "smollm2-135m" / "runs.jsonl")
     assert (record.by, record.formal, record.access.executed) == ("model", True, "smollm2:135m")
     case = run_case(record)
-    for metric in (WorthTotalMetric(EPISODE), WorthClueMetric(EPISODE), WorthParticipantMetric(EPISODE)):
+    for metric in (WorthTotalMetric(episode), WorthClueMetric(episode), WorthParticipantMetric(episode)):
         assert metric.measure(case) is None
         assert not metric.is_successful()
-    protocol = WorthProtocolMetric(EPISODE)
+    protocol = WorthProtocolMetric(episode)
     assert protocol.measure(case) == 0
     assert {one["code"] for one in protocol.score_breakdown["violations"]} >= {"no-selection"}

@@ -6,7 +6,7 @@ from ludic_deepeval.text import word_count
 
 _PLAIN_CHARACTERS: Final = 3  # English prose has 4 to 4.5 to a token, JSON about 3
 TEMPLATE: Final = 64  # what a chat template adds to a request
-_OTHER_TOKENS: Final = 2  # a Chinese character is 0.6 to 1.5 tokens, or 1.9 for an English tokenizer
+_OTHER_TOKENS: Final = 2  # a Chinese character is 0.6 to 1.5 tokens, or 2 for an English tokenizer
 
 
 def most_tokens(*texts: str) -> int:
