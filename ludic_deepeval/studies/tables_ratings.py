@@ -1,7 +1,7 @@
 """What people made of a study's stories, beside what was measured of them: Table 14 and the correlations behind it (§5.7).
 
-Each rated story is a line of the store, found by the hash of its prose. `ratings.q1` of a line is the mean over its raters, and
-`report.json` lists the single answers under `ratings`.
+Each rated story is a line of the store, found by its trial and the hash of its prose: a first draft that clears the gate may be the same
+prose in both arms. `ratings.q1` of a line is the mean over its raters, and `report.json` lists the single answers under `ratings`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,6 +50,15 @@ class Rated:
         )
 
     @property
+    def missing(self) -> str:
+        """What did not come back; empty when everything did."""
+        absent, blank = self.ratings.absent, self.ratings.unanswered
+        lost = [f"nothing came from {', '.join(absent)}"] if absent else []
+        lost += [f"{blank} answer{'s' * (blank != 1)} left out"] if blank else []
+        came = f"{len(self.ratings.rows)} of {self.ratings.asked} ratings came back"
+        return f"{came}: {'; '.join(lost)}." if lost else ""
+
+    @property
     def json(self) -> dict[str, Any]:
         """The answers, as `report.json` lists them: line, item, question, rater."""
         by_item = {name: self.ratings.by_item(name) for name in QUESTIONS}
@@ -78,16 +87,16 @@ def rated_of(data: Data, key: RatingKey, ratings: Ratings) -> Rated:
     Raises:
         InputError: An item is no story of this store, or its figures in the key are not those of the store.
     """
-    by_prose: dict[str, Row] = {}
+    by_trial: dict[tuple[str, str], Row] = {}
     for row in data.rows:
         if isinstance(prose := row.line.get("prose"), str):
-            by_prose.setdefault(Prose(prose, front_matter=False).sha256, row)
+            by_trial[row.line["trial"], Prose(prose, front_matter=False).sha256] = row
     rated = {row.item for row in ratings.rows}
     lines = {}
     for item in key.items:
         if item.item not in rated:
             continue
-        row = by_prose.get(item.sha256)
+        row = by_trial.get((item.story, item.sha256))
         if row is None:
             raise InputError(
                 "--key", f"item {item.item} ({item.path}) is no story of this store",
@@ -152,7 +161,7 @@ class _Pairs:
         """A number over the lines that have these measures, and `over` as well."""
         path = " ".join(f"{'ratings' if name in QUESTIONS else 'measures'}.{name}" for name in names)
         lines = self.lines(*names, *([over] if over else []))
-        digits = "p" if "p-value" in recipe else 3
+        digits = "p" if "p-value" in recipe else 0 if recipe == "count" else 3
         return Number(value, recipe, path, (lines,), digits, more, sign=recipe == "Pearson r")
 
 
@@ -171,10 +180,12 @@ def _validity_table(rated: Rated, found: Validity) -> Table:
     ]
     if rated.caution:
         notes.insert(0, rated.caution)
+    if rated.missing:
+        notes.append(rated.missing)
     if isinstance(found.detectable, Scored):
         least = found.detectable.value
         notes.append(
-            f"So many stories show a correlation of {least:.2f} four times in five (one-tailed, .05)."
+            f"{found.items} stories show a correlation of {least:.2f} four times in five (one-tailed, .05)."
         )
     for at, (one, two) in enumerate(zip(found.convergent, found.reliability, strict=True)):
         rows.append(
@@ -188,16 +199,17 @@ def _validity_table(rated: Rated, found: Validity) -> Table:
         for name, outcome in (("r", one.r), ("ICC(1)", two.icc)):
             notes += _unmeasured(f"{name} of {one.question}", outcome)
     heads = (
-        "question", "target", "r", "95 % from", "to", "p", "Holm p", "outcome", "ICC(1)", "ICC from", "to",
+        "question", "target", "stories", "r", "95 % from", "to", "p", "Holm p", "outcome", "ICC(1)", "ICC from", "ICC to",
     )  # fmt: skip
     return Table("validity", TITLE, heads, tuple(rows), tuple(notes), "Table 14")
 
 
 def _convergent(one: Convergence, found: Validity, pairs: _Pairs, at: int) -> Iterator[Entry]:
     if isinstance(one.r, Unscored) or one.p_value is None or one.p_holm is None:
-        yield from (None, None, None, None, None, "not computed")
+        yield from (None, None, None, None, None, None, "not computed")
         return
     names = (one.question, one.metric)
+    yield pairs.r(one.r.value.n, "count", *names)
     yield pairs.r(one.r.value.value, "Pearson r", *names)
     yield from _ends("Pearson r", one.r.value, found, pairs, *names)
     yield pairs.r(one.p_value, "p-value of Pearson r, higher", *names)
