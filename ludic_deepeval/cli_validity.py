@@ -211,15 +211,12 @@ def ratings_rehearse(
     seed: Seed = 0,
 ) -> None:
     """Make up sheets, to try a study out before anybody is asked; each row says that it is SIMULATED."""
-    from ludic_deepeval.files import write_atomic
+    from ludic_deepeval.files import make_folder, write_atomic
     from ludic_deepeval.studies.rating_key import load_key
     from ludic_deepeval.studies.rehearsal import rehearse
 
     sheets = rehearse(load_key(key), validity=validity, agreement=agreement, seed=seed)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(out, f"cannot be made ({error.strerror or 'input or output error'})") from None
+    make_folder(out)
     for rater, sheet in sheets.items():
         write_atomic(out / f"simulated-{rater}.csv", sheet)
     say(f"{out}: {len(sheets)} sheets of made-up answers; they say nothing of any story")

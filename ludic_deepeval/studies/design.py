@@ -325,7 +325,7 @@ def load_design(path: Path) -> Loaded:
     Raises:
         InputError: It is not TOML, or says something that no study can; names the line.
     """
-    text = decode(read_bytes(path, limit=MAX_YAML_BYTES), path)
+    text = decode(read_bytes(path, limit=MAX_YAML_BYTES), path).removeprefix("\ufeff")
     return Loaded(read_design(text, path), text, path)
 
 

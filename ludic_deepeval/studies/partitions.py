@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, LudicError, clean
-from ludic_deepeval.files import write_atomic
+from ludic_deepeval.files import make_folder, write_atomic
 from ludic_deepeval.ledger import load_ledger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
@@ -201,7 +201,7 @@ def score_corpus(parts: Sequence[Part], out: Path, policy: Policy, cluster: str 
     Raises:
         InputError: No Dask, or no such cluster.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     total = Counted()
     if cluster is None:
         for part in parts:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.files import dump_json, read_bytes, write_atomic
+from ludic_deepeval.files import dump_json, make_folder, read_bytes, write_atomic
 from ludic_deepeval.ledger import Frozen, Text, load_model
 from ludic_deepeval.studies.frozen import Sidecar, load_sidecar
 
@@ -77,13 +77,8 @@ class Store:
         Raises:
             InputError: There is something else in the folder.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            others = [one.name for one in self.path.iterdir() if one.name != LOCK and not _is_leftover(one)]
-        except OSError as error:
-            raise InputError(
-                self.path, f"cannot be made ({error.strerror or 'input or output error'})"
-            ) from None
+        make_folder(self.path)
+        others = [one.name for one in self.path.iterdir() if one.name != LOCK and not _is_leftover(one)]
         if others:
             raise InputError(
                 self.path,
@@ -112,11 +107,17 @@ class Store:
         """Hold the store; the system lets go of it when the process ends, however it ends.
 
         Raises:
-            InputError: Another process holds it.
+            InputError: Another process holds it, or nothing can be written there.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / LOCK).open("ab") as stream:
-            if not _lock(stream.fileno()):
+        make_folder(self.path)
+        try:
+            lock = (self.path / LOCK).open("ab")
+        except OSError as error:
+            raise InputError(
+                self.path / LOCK, f"cannot be written ({error.strerror or 'input or output error'})"
+            ) from None
+        with lock:
+            if not _lock(lock.fileno()):
                 raise InputError(
                     self.path, "another run is writing to this store", allowed="one run at a time"
                 )
@@ -214,7 +215,7 @@ class Store:
     def trial_folder(self, name: str) -> Path:
         """Where the drafts of a trial are kept; what a kill left half written there is swept out."""
         folder = self.path / FOLDERS / name
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
         if folder.is_dir():
             for one in folder.iterdir():
                 if _is_leftover(one):
