@@ -80,8 +80,13 @@ def ratings_form(  # noqa: PLR0913, PLR0917  # one argument an option of the com
     if corpus.errors:
         raise typer.Exit(2)
     if not corpus.candidates:
+        for path, reason in corpus.left_out:
+            note(f"{path}: left out: {reason}")
         raise InputError(
-            str(paths[0]), "no story with a ledger", hint="ludic annotate or ludic extract makes one"
+            str(paths[0]),
+            "no story that was measured",
+            allowed="stories with a ledger, or trials with an LPI",
+            hint="ludic annotate or ludic extract makes a ledger",
         )
     all_strata = strata_of(corpus.candidates, bins)
     pairs = list(zip(corpus.candidates, all_strata, strict=True))

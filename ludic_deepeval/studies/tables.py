@@ -66,7 +66,7 @@ def cells_table(data: Data) -> Table:
     heads = ["cell", "trials"]
     parts = (("e_a", "E_a", 3), ("lpi", "LPI", 3), ("pcv", "PCV", 1))
     for _, head, _ in parts:
-        heads += [head, f"SD of {head}"]
+        heads += [head, f"SD {head}"]
     heads += ["clear the gate", "rewrites", "consistent"]
 
     def rows() -> Iterator[tuple[Entry, ...]]:

@@ -21,7 +21,7 @@ from ludic_deepeval.studies.tables import Entry, Table
 from ludic_deepeval.studies.validity import Convergence, Validity, measure_validity
 from ludic_deepeval.text import Prose
 
-_NAMES: Final[dict[str, str]] = {**ASKS_AFTER, "lpi": "LPI", "pcv": "PCV", "e_a": "E_a"}
+_NAMES: Final[Mapping[str, str]] = dict(ASKS_AFTER.items()) | {"lpi": "LPI", "pcv": "PCV", "e_a": "E_a"}
 TITLE: Final = "Whether the figures mean what people mean"
 
 
@@ -88,10 +88,10 @@ def rated_of(data: Data, key: RatingKey, ratings: Ratings) -> Rated:
         InputError: An item is no story of this store, or its figures in the key are not those of the store.
     """
     by_trial: dict[tuple[str, str], Row] = {}
-    for row in data.rows:
-        if isinstance(prose := row.line.get("prose"), str):
-            by_trial[row.line["trial"], Prose(prose, front_matter=False).sha256] = row
-    rated = {row.item for row in ratings.rows}
+    for one in data.rows:
+        if isinstance(prose := one.line.get("prose"), str):
+            by_trial[one.line["trial"], Prose(prose, front_matter=False).sha256] = one
+    rated = {rating.item for rating in ratings.rows}
     lines = {}
     for item in key.items:
         if item.item not in rated:
@@ -178,10 +178,7 @@ def _validity_table(rated: Rated, found: Validity) -> Table:
             f"ICC(1), the reliability of one rating, is accepted from {GATE:.2f}; a low one attenuates every r beside it."
         ),
     ]
-    if rated.caution:
-        notes.insert(0, rated.caution)
-    if rated.missing:
-        notes.append(rated.missing)
+    notes[:0] = filter(None, (rated.caution, rated.missing))
     if isinstance(found.detectable, Scored):
         least = found.detectable.value
         notes.append(

@@ -233,7 +233,9 @@ def test_what_did_not_come_back_is_told_and_a_rating_is_of_the_trial_that_was_ra
     assert {one["item"]: one["line"] for one in found["ratings"]["lines"]}[items[-1]["item"]] == number
     lost = sum("R01" in row for row in rows) + 1
     markdown = (tmp_path / "s" / "report" / "report.md").read_text(encoding="utf-8")
-    assert f"{180 - lost} of 180 ratings came back: nothing came from R01; 4 answers left out." in markdown
+    said = f"{180 - lost} of 180 ratings came back: nothing came from R01; 4 answers left out."
+    assert said in markdown
+    assert said in ran.stdout
 
 
 def test_ratings_of_another_store_are_refused_with_the_item(rated: Path, tmp_path: Path) -> None:

@@ -132,6 +132,23 @@ def test_other_code_is_refused_until_it_is_on_record_and_another_study_always(tm
         require_same(was, seeds, "study.json", deviation=True)
 
 
+def test_code_that_was_edited_without_a_commit_is_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "one.py").write_bytes(b"a = 1\nb = 2\n")
+    monkeypatch.setattr("ludic_deepeval.studies.frozen._PACKAGE", package)
+    store, plan = begun(tmp_path / "s", STUDY)
+    was = store.sidecar()
+    (package / "one.py").write_bytes(b"a = 1\r\nb = 2\r\n")  # another checkout of the same
+    (package / "notes.txt").write_text("no code")
+    assert require_same(was, freeze(plan, STUDY, created="later"), "study.json") == ()
+    (package / "one.py").write_bytes(b"a = 1\nb = 3\n")
+    with pytest.raises(InputError, match=r"environment.code_sha256: .*--deviation"):
+        require_same(was, freeze(plan, STUDY, created="later"), "study.json")
+
+
 def test_random_cuts_and_appends_never_make_a_trial_twice(tmp_path: Path) -> None:
     store, _ = begun(tmp_path / "s", STUDY)
     chance = random.Random(3)  # noqa: S311
