@@ -70,12 +70,17 @@ def parts_of(files: Sequence[Path], size: int = PART) -> list[Part]:
     """Cut a corpus into partitions, in order.
 
     Raises:
-        InputError: No such file, or one that is neither JSONL nor Parquet.
+        InputError: No such file, one that is neither JSONL nor Parquet, or one that is given twice.
     """
     found: list[Part] = []
+    seen: set[Path] = set()
     for file in files:
         if not file.is_file():
-            raise InputError(file, "no such file", allowed="JSONL or Parquet")
+            what = "this is a folder" if file.is_dir() else "no such file"
+            raise InputError(file, what, allowed="JSONL or Parquet")
+        if (place := file.resolve()) in seen:
+            raise InputError(file, "given twice", allowed="each file once")
+        seen.add(place)
         if file.suffix == ".parquet":
             groups = _parquet().ParquetFile(file).num_row_groups
             found += [Part(str(file), len(found) + at, at, at + 1) for at in range(groups)]
