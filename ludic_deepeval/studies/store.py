@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, BinaryIO, Final, Literal, TypeAlias
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.files import dump_json, make_folder, read_bytes, write_atomic
@@ -110,13 +110,7 @@ class Store:
             InputError: Another process holds it, or nothing can be written there.
         """
         make_folder(self.path)
-        try:
-            lock = (self.path / LOCK).open("ab")
-        except OSError as error:
-            raise InputError(
-                self.path / LOCK, f"cannot be written ({error.strerror or 'input or output error'})"
-            ) from None
-        with lock:
+        with _opened(self.path / LOCK, "ab", "written") as lock:
             if not _lock(lock.fileno()):
                 raise InputError(
                     self.path, "another run is writing to this store", allowed="one run at a time"
@@ -244,12 +238,20 @@ def _complete(file: Path) -> Iterator[bytes]:
     """The lines of a file that end; a last one without its end counts when it is whole."""
     if not file.exists():
         return
-    if file.stat().st_size > MOST_BYTES:
-        raise InputError(file, f"larger than {MOST_BYTES // 1024**3} GiB", allowed="a store of a study")
-    with file.open("rb") as stream:
+    with _opened(file, "rb", "read") as stream:
+        if file.stat().st_size > MOST_BYTES:
+            raise InputError(file, f"larger than {MOST_BYTES // 1024**3} GiB", allowed="a store of a study")
         for raw in stream:
             if raw.endswith(b"\n") or _is_whole(raw):
                 yield raw
+
+
+def _opened(file: Path, mode: Literal["rb", "r+b", "ab"], what: str) -> BinaryIO:
+    """Open a file of the store, which may be another user's."""
+    try:
+        return file.open(mode)
+    except OSError as error:
+        raise InputError(file, f"cannot be {what} ({error.strerror or 'input or output error'})") from None
 
 
 def _is_whole(raw: bytes) -> bool:
@@ -262,7 +264,7 @@ def _is_whole(raw: bytes) -> bool:
 def _mended(file: Path) -> int:
     if not file.exists() or file.stat().st_size == 0:
         return 0
-    with file.open("r+b") as stream:
+    with _opened(file, "r+b", "written") as stream:
         size = stream.seek(0, os.SEEK_END)
         start = _last_line(stream.fileno(), size)
         stream.seek(start)

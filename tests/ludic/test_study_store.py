@@ -92,6 +92,20 @@ def test_two_runs_cannot_write_to_one_store(tmp_path: Path) -> None:
         pass
 
 
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+    """A folder in its place, since whoever runs tests may be allowed to read everything."""
+    store, _ = begun(tmp_path / "s", STUDY)
+    (store.path / TRIALS).mkdir()
+    with pytest.raises(InputError, match=r"trials.jsonl: cannot be read \("):
+        store.done()
+    with pytest.raises(InputError, match=r"trials.jsonl: cannot be written \("):
+        store.mend()
+    (store.path / ".lock").unlink(missing_ok=True)
+    (store.path / ".lock").mkdir()
+    with pytest.raises(InputError, match=r"\.lock: cannot be written \("), store.locked():
+        pass
+
+
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "novel.md").write_text("mine")
     with pytest.raises(InputError, match=r"something else in it \(novel.md\)"):
