@@ -139,7 +139,11 @@ class Store:
                 hint="begin another study, or note it as what it is: --deviation",
             )
         entry = Entry(kind="amendment", date=now(), reason=reason, changes=changes)
-        self._append(LOG, entry.model_dump(mode="json"))
+        last = self.log()[-1:]
+        if last and (last[0].kind, last[0].changes) == (entry.kind, changes):
+            entry = last[0]  # a kill came between the two writes: it is on record already
+        else:
+            self._append(LOG, entry.model_dump(mode="json"))
         self._freeze(sidecar)
         return entry
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.studies.frozen import freeze, require_same
+from ludic_deepeval.studies.frozen import Sidecar, freeze, require_same
 from ludic_deepeval.studies.store import TRIALS, Store
 from tests.scripted_study import TWO_BY_TWO, begun
 
@@ -131,6 +131,26 @@ def test_an_amendment_is_dated_and_comes_before_the_first_trial(tmp_path: Path) 
         ("amendment", 0, "a smoke run showed it"),
         ("deviation", 1, "the server was moved"),
     ]
+
+
+def test_an_amendment_that_was_killed_between_its_two_writes_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, plan = begun(tmp_path / "s", STUDY)
+    changed = freeze(plan, STUDY.replace('id = "scripted"', 'id = "amended"'), created="later")
+    changes = ("study.id: scripted, and now amended",)
+
+    def killed(_: Sidecar) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_freeze", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.amend(changed, "a smoke run showed it", changes)
+    assert 'id = "scripted"' in store.sidecar().study
+    store.amend(changed, "a smoke run showed it", changes)
+    assert 'id = "amended"' in store.sidecar().study
+    assert [entry.reason for entry in store.log()] == ["a smoke run showed it"]
 
 
 def test_other_code_is_refused_until_it_is_on_record_and_another_study_always(tmp_path: Path) -> None:
