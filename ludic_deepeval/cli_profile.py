@@ -65,7 +65,7 @@ def new(
     ] = None,
 ) -> None:
     """Write a profile of your own to change and share: every word and number of the one that it is based on."""
-    from ludic_deepeval.files import write_atomic
+    from ludic_deepeval.files import make_folder, write_atomic
     from ludic_deepeval.genre import load_genre
     from ludic_deepeval.policy import PROFILE_NAME, PROFILES
 
@@ -79,7 +79,7 @@ def new(
         raise InputError("--out", f"found '{clean(str(path))}'", allowed="a file that ends in .toml")
     if path.exists():
         raise InputError(path, "there is a file already", allowed="a name that is free")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_atomic(path, _template(load_genre(based_on)))
     say(f"wrote {path}. Change what differs and delete the rest; then name it in ludic.toml:")
     say(f'\n[profiles]\n{name} = "{path.as_posix()}"\n')

@@ -71,7 +71,7 @@ def export(
 ) -> None:
     """Write ledgers and their quests in the form that a game engine reads."""
     from ludic_deepeval.engines import ENGINES, Exported
-    from ludic_deepeval.files import write_atomic
+    from ludic_deepeval.files import make_folder, write_atomic
     from ludic_deepeval.quests import quests_of
 
     if to not in ENGINES:
@@ -85,7 +85,7 @@ def export(
         stories.append(Exported(_key(path, stories), title, ledger, quests_of(ledger, wanted, bible)))
     written = []
     if stories:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         for name, text in ENGINES[to](tuple(stories)).items():
             write_atomic(out / name, text)
             written.append(out / name)

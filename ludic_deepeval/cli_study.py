@@ -1,5 +1,6 @@
 """The commands `ludic study …`: run, resume, status, amend, report."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -148,12 +149,12 @@ def _take_up(store: "Store", sidecar: "Sidecar", deviation: str | None) -> None:
         store.sidecar(), sidecar, store.path / SIDECAR, known=known, deviation=deviation is not None
     )
     if deviation is not None and changes:
-        store.deviate(_reason(deviation), changes)
+        store.deviate(_reason(deviation, "--deviation"), changes)
 
 
-def _reason(text: str) -> str:
+def _reason(text: str, option: str) -> str:
     if not text.strip():
-        raise InputError("--reason", "it is empty", allowed="why, in a sentence")
+        raise InputError(option, "it is empty", allowed="why, in a sentence")
     return clean(text, limit=2000)
 
 
@@ -193,10 +194,20 @@ def _teller(*, quiet: bool) -> "Callable[[Line, Progress], None]":
         from ludic_deepeval.studies.wording import line_text, progress_text
 
         if not quiet:
-            say(f"{progress_text(progress)}  {line_text(line)}")
-            sys.stdout.flush()  # a log is read while the study runs
+            try:
+                say(f"{progress_text(progress)}  {line_text(line)}")
+                sys.stdout.flush()  # a log is read while the study runs
+            except BrokenPipeError:
+                _read_by_nobody()
 
     return tell
+
+
+def _read_by_nobody() -> None:
+    """Go on without a reader: `| head` has seen enough, and the study is not at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _ended(store: "Store", plan: "StudyPlan", found: "Run", *, as_json: bool) -> int:
@@ -304,7 +315,7 @@ def amend(
     with store.locked():
         store.mend()
         if design is None:
-            entry = store.deviate(_reason(str(deviation)))
+            entry = store.deviate(_reason(str(deviation), "--deviation"))
         else:
             loaded = load_design(design)
             plan = plan_study(loaded.design, design.absolute().parent, design)
@@ -312,7 +323,7 @@ def amend(
             changes = differences(was, sidecar)
             if not changes:
                 raise InputError(design, "says what is frozen already", allowed="a study that was changed")
-            entry = store.amend(sidecar, _reason(reason), changes)
+            entry = store.amend(sidecar, _reason(reason, "--reason"), changes)
     if as_json:
         print_json({"version": 1} | entry.model_dump(mode="json"))
         return

@@ -36,7 +36,7 @@ def report(
             "NumPy and SciPy are not installed",
             hint="pip install 'ludic-worth[studies]'",
         )
-    from ludic_deepeval.files import dump_json, write_atomic
+    from ludic_deepeval.files import dump_json, make_folder, write_atomic
     from ludic_deepeval.report.study.as_html import study_html
     from ludic_deepeval.report.study.as_markdown import study_markdown
     from ludic_deepeval.studies.findings import findings_json, findings_of
@@ -48,7 +48,7 @@ def report(
     keyed, came = imported(key, ratings, allow_missing=allow_missing) if key and ratings else (None, None)
     found = findings_of(Store(folder), keyed, came)
     target = out or folder / "report"
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     data = findings_json(found)
     write_atomic(target / "report.json", dump_json(data))
     write_atomic(target / "report.md", study_markdown(found))

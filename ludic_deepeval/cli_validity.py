@@ -80,8 +80,13 @@ def ratings_form(  # noqa: PLR0913, PLR0917  # one argument an option of the com
     if corpus.errors:
         raise typer.Exit(2)
     if not corpus.candidates:
+        for path, reason in corpus.left_out:
+            note(f"{path}: left out: {reason}")
         raise InputError(
-            str(paths[0]), "no story with a ledger", hint="ludic annotate or ludic extract makes one"
+            str(paths[0]),
+            "no story that was measured",
+            allowed="stories with a ledger, or trials with an LPI",
+            hint="ludic annotate or ludic extract makes a ledger",
         )
     all_strata = strata_of(corpus.candidates, bins)
     pairs = list(zip(corpus.candidates, all_strata, strict=True))
@@ -211,15 +216,12 @@ def ratings_rehearse(
     seed: Seed = 0,
 ) -> None:
     """Make up sheets, to try a study out before anybody is asked; each row says that it is SIMULATED."""
-    from ludic_deepeval.files import write_atomic
+    from ludic_deepeval.files import make_folder, write_atomic
     from ludic_deepeval.studies.rating_key import load_key
     from ludic_deepeval.studies.rehearsal import rehearse
 
     sheets = rehearse(load_key(key), validity=validity, agreement=agreement, seed=seed)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(out, f"cannot be made ({error.strerror or 'input or output error'})") from None
+    make_folder(out)
     for rater, sheet in sheets.items():
         write_atomic(out / f"simulated-{rater}.csv", sheet)
     say(f"{out}: {len(sheets)} sheets of made-up answers; they say nothing of any story")

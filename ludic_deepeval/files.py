@@ -86,11 +86,20 @@ def read_toml(path: Path, *, limit: int = MAX_BYTES) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  # most stories are judged by the paper's numbers
 
     try:
-        return tomllib.loads(decode(read_bytes(path, limit=limit), path), parse_float=Decimal)
+        text = decode(read_bytes(path, limit=limit), path).removeprefix("\ufeff")
+        return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise InputError(path, f"not valid TOML: {clean(str(error), limit=160)}") from None
     except RecursionError:
         raise InputError(path, "nested too deeply", allowed="plain tables") from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it; raise `InputError` when it cannot be made, as where a file has its name."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(path, f"cannot be made ({error.strerror or 'input or output error'})") from None
 
 
 def write_atomic(path: Path, text: str) -> None:

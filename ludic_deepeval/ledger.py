@@ -373,13 +373,20 @@ def _allowed(
         "string_too_short": "text that is not empty",
         "string_pattern_mismatch": "text that is not blank" if name != "id" else "text without blanks",
         "tuple_type": "a list",
+        "too_short": f"at least {ctx.get('min_length')} of them",
         "too_long": f"at most {ctx.get('max_length')} items",
         "string_too_long": f"at most {ctx.get('max_length')} characters",
-        "greater_than_equal": f"a whole number of at least {ctx.get('ge')}",
-        "less_than_equal": f"a whole number of at most {ctx.get('le')}",
+        "greater_than_equal": f"{_sort(ctx.get('ge'))} of at least {ctx.get('ge')}",
+        "less_than_equal": f"{_sort(ctx.get('le'))} of at most {ctx.get('le')}",
+        "greater_than": f"a number above {ctx.get('gt')}",
         "missing": "",
         "recursion_loop": "a flat ledger",
     }.get(kind, "")
+
+
+def _sort(bound: object) -> str:
+    """Pydantic gives the bound of a float as a float."""
+    return "a number" if isinstance(bound, float) else "a whole number"
 
 
 def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> str:

@@ -23,7 +23,7 @@ from ludic_deepeval.effort import (
     branching_diversity,
 )
 from ludic_deepeval.errors import InputError, clean, shown
-from ludic_deepeval.files import decode, dump_json, load_yaml, read_bytes, write_atomic
+from ludic_deepeval.files import decode, dump_json, load_yaml, make_folder, read_bytes, write_atomic
 from ludic_deepeval.ledger import FactLedger, Flag, Frozen, Id, Npc, Offset, SchemaVersion, Text, load_model
 from ludic_deepeval.lockfile import Plain, Sha256
 from ludic_deepeval.outcome import Cause, Outcome, Unscored
@@ -288,12 +288,7 @@ def load_session(path: Path) -> Session:
 
 def save_session(session: Session, path: Path) -> None:
     """Write a session whole or not at all, the same to the byte for the same session."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            path.parent, f"cannot be made ({error.strerror or 'input or output error'})"
-        ) from None
+    make_folder(path.parent)
     write_atomic(path, dump_json(session.model_dump(mode="json")))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from ludic_deepeval.errors import InputError, ModelError, clean
-from ludic_deepeval.files import dump_json, read_bytes, write_atomic
+from ludic_deepeval.files import dump_json, make_folder, read_bytes, write_atomic
 from ludic_deepeval.ledger import Flag, Frozen, Offset, SchemaVersion, Text, load_model
 from ludic_deepeval.llm.client import Completion, Kind, Producer
 from ludic_deepeval.lockfile import Lockfile, Plain, Sha256, load_lockfile, verify, write_lockfile
@@ -226,12 +226,7 @@ class TrialFolder:
                 )
 
     def _make(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                self.path, f"cannot be made ({error.strerror or 'input or output error'})"
-            ) from None
+        make_folder(self.path)
         if self._plan is not None:
             write_atomic(self.path / PLAN, dump_json(self._plan.model_dump(mode="json")))
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ludic_deepeval.errors import InputError, ModelError, clean, shown
-from ludic_deepeval.files import decode, dump_json, read_bytes, write_atomic
+from ludic_deepeval.files import decode, dump_json, make_folder, read_bytes, write_atomic
 from ludic_deepeval.llm.client import Completion, Kind, Model, Producer, Request, Stop, whole
 from ludic_deepeval.llm.retry import Retry
 
@@ -160,12 +160,7 @@ class Recordings:
                 **given | {"ignored": list(completion.ignored), "seconds": float(completion.seconds)}
             ),
         )
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                self.folder, f"cannot be made ({error.strerror or 'input or output error'})"
-            ) from None
+        make_folder(self.folder)
         write_atomic(self.folder / f"{asked.key[:_NAME_LENGTH]}.json", dump_json(one.model_dump()))
         self._known[asked.key] = one
 

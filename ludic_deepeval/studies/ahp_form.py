@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ludic_deepeval.errors import InputError, clean, shown
-from ludic_deepeval.files import write_atomic
+from ludic_deepeval.files import make_folder, write_atomic
 from ludic_deepeval.report.page.markup import Html, el
 from ludic_deepeval.studies.ahp_words import DIMENSIONS, NAMES, PAGE, STRENGTHS, WORDING, Dimension
 from ludic_deepeval.studies.pages import bar, page
@@ -154,10 +154,7 @@ def pair_text(form: PairForm) -> str:
 def write_pair_forms(forms: Sequence[PairForm], folder: Path) -> list[Path]:
     """Write each expert's page, sheet and text into a folder; return the files."""
     require_no_forms(folder, "ahp")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(folder, f"cannot be made ({error.strerror or 'input or output error'})") from None
+    make_folder(folder)
     files = []
     for form in forms:
         for ending, made in (("html", pair_html(form)), ("csv", pair_csv(form)), ("txt", pair_text(form))):

@@ -53,10 +53,20 @@ from ludic_deepeval.trial_plan import MAX_ITER, MAX_TOKENS, MOST_REQUEST, TEMPER
 
 MOST_TRIALS: Final = 100_000
 MOST_SEEDS: Final = 10_000
-_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9 ._:+-]{0,39}$"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:+-]{0,39}")
 _SEEDS: Final = re.compile(r"(\d{1,9})-(\d{1,9})")
 
-Name: TypeAlias = Annotated[str, StringConstraints(pattern=_NAME)]
+
+def _name(text: str) -> str:
+    """A name that can be part of a folder's on every system."""
+    if not _NAME.fullmatch(text):
+        raise ValueError(
+            f"found {shown(text)}; allowed: a letter from A to Z or a digit, then up to 39 of these, blanks and . _ : + -"
+        )
+    return text
+
+
+Name: TypeAlias = Annotated[str, AfterValidator(_name)]
 
 
 def _profile(text: str) -> str:
@@ -94,7 +104,9 @@ def _model(text: str) -> str:
 
 
 ModelText: TypeAlias = Annotated[str, StringConstraints(min_length=3, max_length=400), AfterValidator(_model)]
-_Number: TypeAlias = Annotated[float, BeforeValidator(lambda v: float(v) if isinstance(v, Decimal) else v)]
+_Temperature: TypeAlias = Annotated[
+    float, Field(ge=0, le=2), BeforeValidator(lambda v: float(v) if isinstance(v, Decimal) else v)
+]
 _Tokens: TypeAlias = Annotated[int, Field(strict=True, ge=16, le=1_000_000)]
 _Many: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=64)]
 
@@ -119,7 +131,7 @@ class Level(Frozen):
     arm: Arm | None = None
     gated: Flag | None = None
     max_iter: Annotated[int, Field(strict=True, ge=0, le=20)] | None = None
-    temperature: Annotated[_Number, Field(ge=0, le=2)] | None = None
+    temperature: _Temperature | None = None
     max_tokens: _Tokens | None = None
     world: World | None = None
     bible: Text | None = None
@@ -157,9 +169,9 @@ class Asking(Frozen):
         stress_max_tokens: Their longest answer.
     """
 
-    notary_temperature: Annotated[_Number, Field(ge=0, le=2)] = 0.0
+    notary_temperature: _Temperature = 0.0
     notary_max_tokens: _Tokens = 12_000
-    stress_temperature: Annotated[_Number, Field(ge=0, le=2)] = 0.0
+    stress_temperature: _Temperature = 0.0
     stress_max_tokens: _Tokens = 6_000
 
 
@@ -325,7 +337,7 @@ def load_design(path: Path) -> Loaded:
     Raises:
         InputError: It is not TOML, or says something that no study can; names the line.
     """
-    text = decode(read_bytes(path, limit=MAX_YAML_BYTES), path)
+    text = decode(read_bytes(path, limit=MAX_YAML_BYTES), path).removeprefix("\ufeff")
     return Loaded(read_design(text, path), text, path)
 
 

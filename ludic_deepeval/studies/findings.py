@@ -76,8 +76,8 @@ class Findings:
             found.append(
                 f"{len(few)} of {len(self.data.cells)} cells have fewer than 10 trials: tests on so few find hardly anything, and intervals are wide."
             )
-        if self.rated is not None and self.rated.caution:
-            found.append(self.rated.caution)
+        if self.rated is not None:
+            found += filter(None, (self.rated.caution, self.rated.missing))
         return tuple(found)
 
     def numbers(self) -> Iterator[tuple[str, Number]]:

@@ -1,7 +1,8 @@
 """The sidecar of a study: all that is set, frozen before the first trial, and how a later run differs from it (§4.5).
 
 Kept are the study's own text, the bibles whole, every prompt verbatim with its hash (INSTABILITY_PROMPT among them), the
-player seeds, weights and thresholds, the versions of the packages, and the git commit of the code.
+player seeds, weights and thresholds, the versions of the packages, the git commit of the code, and a hash of the code itself, since
+a checkout may hold changes that no commit has, and an installed package no commit at all.
 """
 
 import os
@@ -9,6 +10,7 @@ import platform
 import shutil
 import subprocess
 from dataclasses import fields
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -29,6 +31,8 @@ from ludic_deepeval.studies.plan import StudyPlan, planned
 PROMPTS: Final = ("architect", "control", "instability", "notary", "notary-again", "stress", "reuse")
 PACKAGES: Final = ("ludic-worth", "pydantic", "PyYAML", "rjieba", "ollama", "anthropic", "openai", "deepeval")
 _ROOT: Final = Path(__file__).parents[2]
+_PACKAGE: Final = _ROOT / "ludic_deepeval"
+_CODE: Final = frozenset({".py", ".yaml", ".toml", ".json"})
 _Long = Annotated[str, StringConstraints(max_length=1_000_000)]
 
 
@@ -50,12 +54,14 @@ class Environment(Frozen):
         changed: Whether the code differed from the commit; None likewise.
         python: Python's version.
         packages: The versions of the packages, `not installed` for those that are not there.
+        code_sha256: Of the files of this package; None in a sidecar that is older than this field.
     """
 
     commit: str | None
     changed: Flag | None
     python: Text
     packages: dict[str, Text]
+    code_sha256: Sha256 | None = None
 
 
 class Sidecar(Frozen):
@@ -125,7 +131,20 @@ def environment() -> Environment:
         changed=None if status is None else bool(status),
         python=platform.python_version(),
         packages={name: _version(name) for name in PACKAGES},
+        code_sha256=_code_sha256(_PACKAGE),
     )
+
+
+def _code_sha256(package: Path) -> str:
+    """A hash of names and contents, the same whichever way a checkout ends its lines."""
+    digest = sha256()
+    files = {
+        path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.suffix in _CODE
+    }
+    for name, path in sorted(files.items()):
+        digest.update(f"{name}\0".encode())
+        digest.update(sha256(path.read_bytes().replace(b"\r\n", b"\n")).digest())
+    return digest.hexdigest()
 
 
 def _version(name: str) -> str:

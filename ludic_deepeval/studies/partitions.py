@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ludic_deepeval.consistency import check_consistency
 from ludic_deepeval.errors import InputError, LudicError, clean
-from ludic_deepeval.files import write_atomic
+from ludic_deepeval.files import make_folder, write_atomic
 from ludic_deepeval.ledger import load_ledger
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.policy import Policy
@@ -70,12 +70,17 @@ def parts_of(files: Sequence[Path], size: int = PART) -> list[Part]:
     """Cut a corpus into partitions, in order.
 
     Raises:
-        InputError: No such file, or one that is neither JSONL nor Parquet.
+        InputError: No such file, one that is neither JSONL nor Parquet, or one that is given twice.
     """
     found: list[Part] = []
+    seen: set[Path] = set()
     for file in files:
         if not file.is_file():
-            raise InputError(file, "no such file", allowed="JSONL or Parquet")
+            what = "this is a folder" if file.is_dir() else "no such file"
+            raise InputError(file, what, allowed="JSONL or Parquet")
+        if (place := file.resolve()) in seen:
+            raise InputError(file, "given twice", allowed="each file once")
+        seen.add(place)
         if file.suffix == ".parquet":
             groups = _parquet().ParquetFile(file).num_row_groups
             found += [Part(str(file), len(found) + at, at, at + 1) for at in range(groups)]
@@ -201,7 +206,7 @@ def score_corpus(parts: Sequence[Part], out: Path, policy: Policy, cluster: str 
     Raises:
         InputError: No Dask, or no such cluster.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     total = Counted()
     if cluster is None:
         for part in parts:

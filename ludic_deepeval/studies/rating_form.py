@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ludic_deepeval.errors import InputError
-from ludic_deepeval.files import write_atomic
+from ludic_deepeval.files import make_folder, write_atomic
 from ludic_deepeval.report.page.language import language_of
 from ludic_deepeval.report.page.markup import Html, el, text
 from ludic_deepeval.studies.pages import bar, page
@@ -194,10 +193,7 @@ def write_forms(key: RatingKey, prose: Mapping[str, str], folder: Path) -> list[
         InputError: The folder cannot be made or a file not written.
     """
     require_no_forms(folder, "rating")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(folder, f"cannot be made ({error.strerror or 'input or output error'})") from None
+    make_folder(folder)
     written = []
     for form in blinded(key, prose):
         for ending, made in (("html", form_html(form)), ("csv", form_csv(form)), ("txt", form_text(form))):

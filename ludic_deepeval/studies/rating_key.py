@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from ludic_deepeval.errors import InputError, shown
-from ludic_deepeval.files import dump_json, read_bytes, write_atomic
+from ludic_deepeval.files import dump_json, make_folder, read_bytes, write_atomic
 from ludic_deepeval.ledger import Frozen, Text, load_model
 from ludic_deepeval.lockfile import Sha256
 from ludic_deepeval.studies.assignment import MAX_RATERS, Assignment
@@ -160,10 +160,5 @@ def save_key(key: RatingKey, path: Path, forms: Path) -> None:
         raise InputError(
             path, "in the folder of the forms", where="--key", allowed="a place that no rater is sent"
         )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            path.parent, f"cannot be made ({error.strerror or 'input or output error'})"
-        ) from None
+    make_folder(path.parent)
     write_atomic(path, dump_json(key.model_dump(mode="json")))

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, BinaryIO, Final, Literal, TypeAlias
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.files import dump_json, read_bytes, write_atomic
+from ludic_deepeval.files import dump_json, make_folder, read_bytes, write_atomic
 from ludic_deepeval.ledger import Frozen, Text, load_model
 from ludic_deepeval.studies.frozen import Sidecar, load_sidecar
 
@@ -77,13 +77,8 @@ class Store:
         Raises:
             InputError: There is something else in the folder.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            others = [one.name for one in self.path.iterdir() if one.name != LOCK and not _is_leftover(one)]
-        except OSError as error:
-            raise InputError(
-                self.path, f"cannot be made ({error.strerror or 'input or output error'})"
-            ) from None
+        make_folder(self.path)
+        others = [one.name for one in self.path.iterdir() if one.name != LOCK and not _is_leftover(one)]
         if others:
             raise InputError(
                 self.path,
@@ -112,11 +107,11 @@ class Store:
         """Hold the store; the system lets go of it when the process ends, however it ends.
 
         Raises:
-            InputError: Another process holds it.
+            InputError: Another process holds it, or nothing can be written there.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / LOCK).open("ab") as stream:
-            if not _lock(stream.fileno()):
+        make_folder(self.path)
+        with _opened(self.path / LOCK, "ab", "written") as lock:
+            if not _lock(lock.fileno()):
                 raise InputError(
                     self.path, "another run is writing to this store", allowed="one run at a time"
                 )
@@ -144,7 +139,11 @@ class Store:
                 hint="begin another study, or note it as what it is: --deviation",
             )
         entry = Entry(kind="amendment", date=now(), reason=reason, changes=changes)
-        self._append(LOG, entry.model_dump(mode="json"))
+        last = self.log()[-1:]
+        if last and (last[0].kind, last[0].changes) == (entry.kind, changes):
+            entry = last[0]  # a kill came between the two writes: it is on record already
+        else:
+            self._append(LOG, entry.model_dump(mode="json"))
         self._freeze(sidecar)
         return entry
 
@@ -214,7 +213,7 @@ class Store:
     def trial_folder(self, name: str) -> Path:
         """Where the drafts of a trial are kept; what a kill left half written there is swept out."""
         folder = self.path / FOLDERS / name
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
         if folder.is_dir():
             for one in folder.iterdir():
                 if _is_leftover(one):
@@ -243,12 +242,20 @@ def _complete(file: Path) -> Iterator[bytes]:
     """The lines of a file that end; a last one without its end counts when it is whole."""
     if not file.exists():
         return
-    if file.stat().st_size > MOST_BYTES:
-        raise InputError(file, f"larger than {MOST_BYTES // 1024**3} GiB", allowed="a store of a study")
-    with file.open("rb") as stream:
+    with _opened(file, "rb", "read") as stream:
+        if file.stat().st_size > MOST_BYTES:
+            raise InputError(file, f"larger than {MOST_BYTES // 1024**3} GiB", allowed="a store of a study")
         for raw in stream:
             if raw.endswith(b"\n") or _is_whole(raw):
                 yield raw
+
+
+def _opened(file: Path, mode: Literal["rb", "r+b", "ab"], what: str) -> BinaryIO:
+    """Open a file of the store, which may be another user's."""
+    try:
+        return file.open(mode)
+    except OSError as error:
+        raise InputError(file, f"cannot be {what} ({error.strerror or 'input or output error'})") from None
 
 
 def _is_whole(raw: bytes) -> bool:
@@ -261,7 +268,7 @@ def _is_whole(raw: bytes) -> bool:
 def _mended(file: Path) -> int:
     if not file.exists() or file.stat().st_size == 0:
         return 0
-    with file.open("r+b") as stream:
+    with _opened(file, "r+b", "written") as stream:
         size = stream.seek(0, os.SEEK_END)
         start = _last_line(stream.fileno(), size)
         stream.seek(start)

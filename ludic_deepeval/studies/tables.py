@@ -66,7 +66,7 @@ def cells_table(data: Data) -> Table:
     heads = ["cell", "trials"]
     parts = (("e_a", "E_a", 3), ("lpi", "LPI", 3), ("pcv", "PCV", 1))
     for _, head, _ in parts:
-        heads += [head, "SD"]
+        heads += [head, f"SD {head}"]
     heads += ["clear the gate", "rewrites", "consistent"]
 
     def rows() -> Iterator[tuple[Entry, ...]]:
@@ -194,7 +194,7 @@ def ladder_table(data: Data) -> Table | None:
         rows.append(tuple(entries))
     heads = [generator]
     for _, label, _ in measures:
-        heads += [f"{label} {before}", after, "Δ"]
+        heads += [f"{label} {before}", f"{label} {after}", f"Δ{label}"]
     return Table(
         "ladder", "Each generator without and with the gate", tuple(heads), tuple(rows), (), "Table 10"
     )

@@ -39,7 +39,7 @@ def omnibus_table(data: Data) -> Table:
             )
     heads = ["measure", "seeds"]
     for test in _OMNIBUS:
-        heads += [test, "p"]
+        heads += [test, f"{test} p"]
     notes.append(f"Each of the {len(data.cells)} cells is an algorithm, each seed a problem.")
     return Table(
         "omnibus", "Whether the cells differ, by ranks", tuple(heads), tuple(rows), tuple(notes), "Table 11"

@@ -1,7 +1,7 @@
 """What people made of a study's stories, beside what was measured of them: Table 14 and the correlations behind it (§5.7).
 
-Each rated story is a line of the store, found by the hash of its prose. `ratings.q1` of a line is the mean over its raters, and
-`report.json` lists the single answers under `ratings`.
+Each rated story is a line of the store, found by its trial and the hash of its prose: a first draft that clears the gate may be the same
+prose in both arms. `ratings.q1` of a line is the mean over its raters, and `report.json` lists the single answers under `ratings`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,11 +21,7 @@ from ludic_deepeval.studies.tables import Entry, Table
 from ludic_deepeval.studies.validity import Convergence, Validity, measure_validity
 from ludic_deepeval.text import Prose
 
-_NAMES: Final[dict[str, str]] = {str(name): said for name, said in ASKS_AFTER.items()} | {
-    "lpi": "LPI",
-    "pcv": "PCV",
-    "e_a": "E_a",
-}
+_NAMES: Final[Mapping[str, str]] = dict(ASKS_AFTER.items()) | {"lpi": "LPI", "pcv": "PCV", "e_a": "E_a"}
 TITLE: Final = "Whether the figures mean what people mean"
 
 
@@ -52,6 +48,15 @@ class Rated:
             if made_up
             else ""
         )
+
+    @property
+    def missing(self) -> str:
+        """What did not come back; empty when everything did."""
+        absent, blank = self.ratings.absent, self.ratings.unanswered
+        lost = [f"nothing came from {', '.join(absent)}"] if absent else []
+        lost += [f"{blank} answer{'s' * (blank != 1)} left out"] if blank else []
+        came = f"{len(self.ratings.rows)} of {self.ratings.asked} ratings came back"
+        return f"{came}: {'; '.join(lost)}." if lost else ""
 
     @property
     def json(self) -> dict[str, Any]:
@@ -82,16 +87,17 @@ def rated_of(data: Data, key: RatingKey, ratings: Ratings) -> Rated:
     Raises:
         InputError: An item is no story of this store, or its figures in the key are not those of the store.
     """
-    by_prose: dict[str, Row] = {}
+    by_trial: dict[tuple[str, str], Row] = {}
     for one in data.rows:
         if isinstance(prose := one.line.get("prose"), str):
-            by_prose.setdefault(Prose(prose, front_matter=False).sha256, one)
-    rated = {given.item for given in ratings.rows}
+            by_trial[one.line["trial"], Prose(prose, front_matter=False).sha256] = one
+    rated = {rating.item for rating in ratings.rows}
     lines = {}
     for item in key.items:
         if item.item not in rated:
             continue
-        if (row := by_prose.get(item.sha256)) is None:
+        row = by_trial.get((item.story, item.sha256))
+        if row is None:
             raise InputError(
                 "--key", f"item {item.item} ({item.path}) is no story of this store",
                 allowed="the key of a form that was made from its trials.jsonl",
@@ -155,7 +161,7 @@ class _Pairs:
         """A number over the lines that have these measures, and `over` as well."""
         path = " ".join(f"{'ratings' if name in QUESTIONS else 'measures'}.{name}" for name in names)
         lines = self.lines(*names, *([over] if over else []))
-        digits = "p" if "p-value" in recipe else 3
+        digits = "p" if "p-value" in recipe else 0 if recipe == "count" else 3
         return Number(value, recipe, path, (lines,), digits, more, sign=recipe == "Pearson r")
 
 
@@ -172,12 +178,11 @@ def _validity_table(rated: Rated, found: Validity) -> Table:
             f"ICC(1), the reliability of one rating, is accepted from {GATE:.2f}; a low one attenuates every r beside it."
         ),
     ]
-    if rated.caution:
-        notes.insert(0, rated.caution)
+    notes[:0] = filter(None, (rated.caution, rated.missing))
     if isinstance(found.detectable, Scored):
         least = found.detectable.value
         notes.append(
-            f"So many stories show a correlation of {least:.2f} four times in five (one-tailed, .05)."
+            f"{found.items} stories show a correlation of {least:.2f} four times in five (one-tailed, .05)."
         )
     for at, (one, two) in enumerate(zip(found.convergent, found.reliability, strict=True)):
         rows.append(
@@ -191,16 +196,17 @@ def _validity_table(rated: Rated, found: Validity) -> Table:
         for name, outcome in (("r", one.r), ("ICC(1)", two.icc)):
             notes += _unmeasured(f"{name} of {one.question}", outcome)
     heads = (
-        "question", "target", "r", "95 % from", "to", "p", "Holm p", "outcome", "ICC(1)", "ICC from", "to",
+        "question", "target", "stories", "r", "95 % from", "to", "p", "Holm p", "outcome", "ICC(1)", "ICC from", "ICC to",
     )  # fmt: skip
     return Table("validity", TITLE, heads, tuple(rows), tuple(notes), "Table 14")
 
 
 def _convergent(one: Convergence, found: Validity, pairs: _Pairs, at: int) -> Iterator[Entry]:
     if isinstance(one.r, Unscored) or one.p_value is None or one.p_holm is None:
-        yield from (None, None, None, None, None, "not computed")
+        yield from (None, None, None, None, None, None, "not computed")
         return
     names = (one.question, one.metric)
+    yield pairs.r(one.r.value.n, "count", *names)
     yield pairs.r(one.r.value.value, "Pearson r", *names)
     yield from _ends("Pearson r", one.r.value, found, pairs, *names)
     yield pairs.r(one.p_value, "p-value of Pearson r, higher", *names)

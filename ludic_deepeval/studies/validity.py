@@ -86,9 +86,9 @@ class Discrimination:
 
     @property
     def strongest(self) -> tuple[Metric, Rival] | None:
-        """The other metric with the largest |r|; None where none was computed."""
+        """The other metric that comes nearest to the target or furthest ahead of it, by |r| over the same stories; None where none was computed."""
         known = [(name, one.value) for name, one in self.others.items() if isinstance(one, Scored)]
-        return max(known, key=lambda pair: abs(pair[1].r)) if known else None
+        return max(known, key=lambda pair: abs(pair[1].r) - abs(pair[1].own)) if known else None
 
     @property
     def holds(self) -> bool | None:

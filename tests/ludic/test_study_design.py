@@ -40,6 +40,10 @@ def line_with(text: str, part: str) -> int:
         ("[gate]", "[policy]\nlpi-gat = 0.7\n[gate]", "lpi-gat = 0.7", "unknown setting"),
         ("[gate]", "[asking]\nnotary_max_tokens = 1\n[gate]", "notary_max_tokens = 1", "notary_max_tokens"),
         ("version = 1", "version = 2", "version = 2", "version"),
+        ('id = "scripted"', 'id = "本地"', 'id = "本地"', "a letter from A to Z or a digit"),
+        ("[factors.gate.gated]", '[factors.gate."有闸"]', '[factors.gate."有闸"]', "a letter from A to Z or a digit"),
+        ('seeds = "1-3"', "seeds = []", "seeds = []", "at least 1 of them"),
+        ("[gate]", "[defaults]\ntemperature = -1\n[gate]", "temperature = -1", "allowed: a number of at least 0"),
     ],
 )  # fmt: skip
 def test_what_a_study_may_not_say_is_refused_with_its_line(was: str, now: str, where: str, says: str) -> None:

@@ -126,3 +126,5 @@ def test_the_command(ludic: Ludic, corpus: Path, tmp_path: Path) -> None:
     assert ludic("study", "score-corpus", tmp_path / "none.jsonl", "--out", tmp_path / "o").code == 2
     with pytest.raises(InputError, match=r"allowed: \.jsonl, \.ndjson or \.parquet"):
         parts_of([Path(__file__)])
+    with pytest.raises(InputError, match=r"given twice; allowed: each file once"):
+        parts_of([corpus, corpus.parent / "." / corpus.name])

@@ -135,6 +135,8 @@ class Again:
 
     def value(self, number: dict[str, Any]) -> float:
         recipe, paths = number["recipe"], number["path"].split()
+        if recipe == "count":
+            return len([self.at(one, path) for one in number["groups"][0] for path in paths]) / len(paths)
         if recipe.endswith("by Holm"):
             pairs = zip(paths[::2], paths[1::2], number["groups"], strict=True)
             found = [self.p([one, two], lines) for one, two, lines in pairs]
@@ -159,8 +161,9 @@ def test_every_number_on_ratings_comes_again_from_the_lines_and_the_answers(
     report: dict[str, Any], again: Again
 ) -> None:
     numbers = [one for table in ("validity", "discrimination", "correlations") for one in of(report, table)]
-    # Four questions with r and ends, p, Holm's p, ICC(1) and ends; two r each; the lower half of seven by seven.
-    assert len(numbers) == 4 * 8 + 4 * 2 + 21
+    # Four questions with their stories, r and ends, p, Holm's p, ICC(1) and ends; two r each; the lower half of seven by seven.
+    assert len(numbers) == 4 * 9 + 4 * 2 + 21
+    assert len({one["id"] for one in report["numbers"]}) == len(report["numbers"])
     for number in numbers:
         if not number["recipe"].startswith("BCa"):
             assert number["value"] == pytest.approx(again.value(number), abs=1e-9), number["id"]
@@ -188,7 +191,7 @@ def test_the_table_is_in_the_page_and_in_the_markdown(rated: Path, report: dict[
     markdown = (rated / "s" / "report" / "report.md").read_text(encoding="utf-8")
     r = next(one for one in of(report, "validity") if one["id"] == "validity/3/r")
     assert "(Table 14)" in markdown
-    assert f"| q4, playability | LPI | {r['text']} |" in markdown
+    assert f"| q4, playability | LPI | 60 | {r['text']} |" in markdown
     assert "180 ratings by 11 raters of 60 stories" in page
     assert "SIMULATED" in page
     assert "SIMULATED" in markdown
@@ -200,6 +203,39 @@ def test_without_ratings_the_report_says_how_to_get_them(tmp_path: Path) -> None
     markdown = (tmp_path / "s" / "report" / "report.md").read_text(encoding="utf-8")
     assert "No ratings by people were given" in markdown
     assert json.loads((tmp_path / "s" / "report" / "report.json").read_text())["ratings"] is None
+
+
+def test_what_did_not_come_back_is_told_and_a_rating_is_of_the_trial_that_was_rated(
+    rated: Path, tmp_path: Path
+) -> None:
+    """An earlier line has the prose of a rated story and no LPI, as when its reading failed; R02's sheet lacks a row, and nothing
+    came from R01."""
+    stored(tmp_path / "s")
+    file = tmp_path / "s" / TRIALS
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    items = json.loads((rated / "key.json").read_text(encoding="utf-8"))["items"]
+    stories = {one["story"] for one in items}
+    failed = next(line for line in lines if line["trial"] not in stories)
+    twin = next(line for line in lines if line["trial"] == items[-1]["story"])
+    assert lines.index(failed) < lines.index(twin)
+    failed |= {"prose": twin["prose"], "measures": dict.fromkeys(failed["measures"])}
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    head, *rows = (rated / "ratings.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    first = next(at for at, row in enumerate(rows) if "R02" in row)
+    came = tmp_path / "came.csv"
+    came.write_text(head + "".join(rows[first + 1 :]), encoding="utf-8")
+    given = ("--key", rated / "key.json", "--ratings", came)
+    assert ludic(tmp_path, "study", "report", "s", *given).returncode == 2  # left out, and not said to be so
+    ran = ludic(tmp_path, "study", "report", "s", *given, "--allow-missing")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "s" / "report" / "report.json").read_text(encoding="utf-8"))
+    number = next(at for at, line in enumerate(lines, start=1) if line is twin)
+    assert {one["item"]: one["line"] for one in found["ratings"]["lines"]}[items[-1]["item"]] == number
+    lost = sum("R01" in row for row in rows) + 1
+    markdown = (tmp_path / "s" / "report" / "report.md").read_text(encoding="utf-8")
+    said = f"{180 - lost} of 180 ratings came back: nothing came from R01; 4 answers left out."
+    assert said in markdown
+    assert said in ran.stdout
 
 
 def test_ratings_of_another_store_are_refused_with_the_item(rated: Path, tmp_path: Path) -> None:

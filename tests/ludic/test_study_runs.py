@@ -351,6 +351,51 @@ def test_run_status_resume_and_amend(ludic: Ludic, tmp_path: Path, monkeypatch: 
     assert (ran.code, len(ran.faults)) == (2, 1)
 
 
+SCRIPTED_COMMAND = """
+from ludic_deepeval.studies import models
+from tests.scripted_study import opened
+models.open_model = lambda name, **_: opened(name)
+from ludic_deepeval.cli import main
+main()
+"""
+
+
+def test_a_run_whose_lines_nobody_reads_any_more_goes_on_to_its_end(
+    tmp_path: Path, whole: dict[str, Line]
+) -> None:
+    """As with `ludic study run … | head -1`."""
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "bible").symlink_to(ROOT / "bible")
+    running = subprocess.Popen(
+        [sys.executable, "-c", SCRIPTED_COMMAND, "study", "run", "study.toml", "--at-once", "1"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert running.stdout is not None
+    assert running.stdout.readline().startswith(b"[1/12, about")
+    running.stdout.close()
+    assert running.stderr is not None
+    said = running.stderr.read()
+    running.stderr.close()
+    assert (running.wait(timeout=120), said) == (0, b"")
+    assert without_times(Store(tmp_path / "scripted.study")) == whole
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_place_where_nothing_can_be_kept_is_one_line(ludic: Ludic, tmp_path: Path) -> None:
+    file, taken = tmp_path / "study.toml", tmp_path / "taken"
+    file.write_text("\ufeff" + STUDY, encoding="utf-8")  # as an editor on Windows saves it
+    taken.write_text("a file")
+    (tmp_path / "bible").symlink_to(ROOT / "bible")
+    begun(tmp_path / "s", STUDY)
+    for options in (("run", file, "--out"), ("report", tmp_path / "s", "--out")):
+        for out in (taken, taken / "below"):
+            ran = ludic("study", *options, out)
+            assert (ran.code, len(ran.faults)) == (2, 1), ran.err
+            assert f"{out}: cannot be made" in ran.err
+    ran = ludic("study", "amend", tmp_path / "s", "--deviation", " ")
+    assert (ran.code, "--deviation: it is empty" in ran.err) == (2, True)
+
+
 @pytest.mark.usefixtures("scripted")
 def test_a_study_is_amended_before_its_first_trial(ludic: Ludic, tmp_path: Path) -> None:
     file = tmp_path / "study.toml"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ludic_deepeval.errors import InputError
-from ludic_deepeval.studies.frozen import freeze, require_same
+from ludic_deepeval.studies.frozen import Sidecar, freeze, require_same
 from ludic_deepeval.studies.store import TRIALS, Store
 from tests.scripted_study import TWO_BY_TWO, begun
 
@@ -92,6 +92,20 @@ def test_two_runs_cannot_write_to_one_store(tmp_path: Path) -> None:
         pass
 
 
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+    """A folder in its place, since whoever runs tests may be allowed to read everything."""
+    store, _ = begun(tmp_path / "s", STUDY)
+    (store.path / TRIALS).mkdir()
+    with pytest.raises(InputError, match=r"trials.jsonl: cannot be read \("):
+        store.done()
+    with pytest.raises(InputError, match=r"trials.jsonl: cannot be written \("):
+        store.mend()
+    (store.path / ".lock").unlink(missing_ok=True)
+    (store.path / ".lock").mkdir()
+    with pytest.raises(InputError, match=r"\.lock: cannot be written \("), store.locked():
+        pass
+
+
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "novel.md").write_text("mine")
     with pytest.raises(InputError, match=r"something else in it \(novel.md\)"):
@@ -119,6 +133,26 @@ def test_an_amendment_is_dated_and_comes_before_the_first_trial(tmp_path: Path) 
     ]
 
 
+def test_an_amendment_that_was_killed_between_its_two_writes_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, plan = begun(tmp_path / "s", STUDY)
+    changed = freeze(plan, STUDY.replace('id = "scripted"', 'id = "amended"'), created="later")
+    changes = ("study.id: scripted, and now amended",)
+
+    def killed(_: Sidecar) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_freeze", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.amend(changed, "a smoke run showed it", changes)
+    assert 'id = "scripted"' in store.sidecar().study
+    store.amend(changed, "a smoke run showed it", changes)
+    assert 'id = "amended"' in store.sidecar().study
+    assert [entry.reason for entry in store.log()] == ["a smoke run showed it"]
+
+
 def test_other_code_is_refused_until_it_is_on_record_and_another_study_always(tmp_path: Path) -> None:
     store, plan = begun(tmp_path / "s", STUDY)
     was = store.sidecar()
@@ -130,6 +164,23 @@ def test_other_code_is_refused_until_it_is_on_record_and_another_study_always(tm
     seeds = freeze(plan, STUDY.replace('"1-2"', '"1-3"'), created="later")
     with pytest.raises(InputError, match=r"study.seeds: \[1, 2\], and now \[1, 2, 3\]"):
         require_same(was, seeds, "study.json", deviation=True)
+
+
+def test_code_that_was_edited_without_a_commit_is_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "one.py").write_bytes(b"a = 1\nb = 2\n")
+    monkeypatch.setattr("ludic_deepeval.studies.frozen._PACKAGE", package)
+    store, plan = begun(tmp_path / "s", STUDY)
+    was = store.sidecar()
+    (package / "one.py").write_bytes(b"a = 1\r\nb = 2\r\n")  # another checkout of the same
+    (package / "notes.txt").write_text("no code")
+    assert require_same(was, freeze(plan, STUDY, created="later"), "study.json") == ()
+    (package / "one.py").write_bytes(b"a = 1\nb = 3\n")
+    with pytest.raises(InputError, match=r"environment.code_sha256: .*--deviation"):
+        require_same(was, freeze(plan, STUDY, created="later"), "study.json")
 
 
 def test_random_cuts_and_appends_never_make_a_trial_twice(tmp_path: Path) -> None:

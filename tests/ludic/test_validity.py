@@ -12,7 +12,7 @@ np = pytest.importorskip("numpy", reason="the extra studies")
 
 from scipy import stats  # noqa: E402  # after the skip
 
-from ludic_deepeval.outcome import Scored, Unscored  # noqa: E402
+from ludic_deepeval.outcome import Outcome, Scored, Unscored  # noqa: E402
 from ludic_deepeval.stats import icc1, krippendorff_alpha  # noqa: E402
 from ludic_deepeval.studies.assignment import assign  # noqa: E402
 from ludic_deepeval.studies.rating_key import KeyItem, KeyMetrics, KeyRater, RatingKey  # noqa: E402
@@ -20,7 +20,8 @@ from ludic_deepeval.studies.rating_words import QUESTIONS  # noqa: E402
 from ludic_deepeval.studies.ratings import Rating, Ratings, import_ratings  # noqa: E402
 from ludic_deepeval.studies.rehearsal import rehearse  # noqa: E402
 from ludic_deepeval.studies.reliability import alphas, iccs, measure_reliability, tally  # noqa: E402
-from ludic_deepeval.studies.validity import Validity, measure_validity  # noqa: E402
+from ludic_deepeval.studies.sample import Metric  # noqa: E402
+from ludic_deepeval.studies.validity import Discrimination, Rival, Validity, measure_validity  # noqa: E402
 
 
 def key_of(
@@ -141,6 +142,17 @@ def test_two_metrics_are_compared_over_the_same_stories() -> None:
     assert overall.others["e_a"].value.r == pytest.approx(0.8315, abs=1e-4)
     assert overall.target == Scored(pytest.approx(0.9))
     assert overall.holds is True
+
+
+def test_the_metric_that_is_shown_beside_a_target_is_the_one_that_is_ahead_of_it() -> None:
+    # PCV has the larger |r|, but .6 is ahead of it over the same stories; E_a, known of fewer, is ahead of .4.
+    others: dict[Metric, Outcome[Rival]] = {
+        "pcv": Scored(Rival(0.5, 0.6, 60)),
+        "e_a": Scored(Rival(-0.45, 0.4, 46)),
+    }
+    found = Discrimination("q4", "lpi", Scored(0.6), others)
+    assert found.holds is False
+    assert found.strongest == ("e_a", Rival(-0.45, 0.4, 46))
 
 
 def test_the_table_holds_every_pair_of_the_seven_with_its_denominator(five: Validity) -> None:

@@ -254,6 +254,25 @@ def test_the_likelihood_is_that_of_a_second_implementation() -> None:
     assert found.chi2 == pytest.approx(150 * least.fun, abs=1e-3)
 
 
+def test_loadings_and_fit_are_those_of_lavaan() -> None:
+    """Holzinger and Swineford (1939), 301 pupils, x4, x5, x6 and x9; oracle `cfa.hs1`, lavaan 0.6-14 in R.
+
+    A one-factor model sees the data only through these correlations, so scores that have them exactly stand for the pupils'.
+    """
+    r = np.array([
+        [1, 0.733170, 0.704480, 0.207848],
+        [0.733170, 1, 0.719956, 0.227466],
+        [0.704480, 0.719956, 1, 0.214162],
+        [0.207848, 0.227466, 0.214162, 1],
+    ])  # fmt: skip
+    scores = np.random.default_rng(0).standard_normal((301, 4))
+    scores -= scores.mean(axis=0)
+    white = np.linalg.solve(np.linalg.cholesky(np.cov(scores.T)), scores.T)
+    found = one_factor((np.linalg.cholesky(r) @ white).T)
+    assert found.loadings == pytest.approx((0.846, 0.866, 0.832, 0.256), abs=0.001)
+    assert (found.chi2, found.df) == (pytest.approx(0.133, abs=0.001), 2)
+
+
 def test_a_second_factor_is_noticed() -> None:
     rng = np.random.default_rng(3)
     one, two = rng.standard_normal((2, 500))

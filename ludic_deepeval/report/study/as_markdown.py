@@ -22,7 +22,8 @@ def _lines(found: Findings) -> Iterator[str]:
     environment = found.sidecar.environment
     yield f"# {_said(found.title)}"
     yield ""
-    commit = f", code {environment.commit[:12]}" if environment.commit else ""
+    changed = " (changed)" if environment.changed else ""
+    commit = f", code {environment.commit[:12]}{changed}" if environment.commit else ""
     yield f"{len(found.data.rows)} of {found.data.trials} trials; frozen {_said(found.sidecar.created)}{commit}."
     for caution in found.cautions:
         yield ""
