@@ -45,6 +45,8 @@ def report(
     if bool(key) != bool(ratings):
         lacks, has = ("--ratings", "--key") if key else ("--key", "--ratings")
         raise InputError("ludic study report", f"{has} without {lacks}", allowed="both or neither")
+    if allow_missing and not ratings:
+        raise InputError("ludic study report", "--allow-missing without --ratings", allowed="with ratings")
     keyed, came = imported(key, ratings, allow_missing=allow_missing) if key and ratings else (None, None)
     found = findings_of(Store(folder), keyed, came)
     target = out or folder / "report"

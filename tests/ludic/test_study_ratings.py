@@ -259,8 +259,15 @@ def test_ratings_of_another_store_are_refused_with_the_item(rated: Path, tmp_pat
     assert len(ran.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("one", "other"), [("--key", "--ratings"), ("--ratings", "--key")])
-def test_key_and_ratings_come_together(rated: Path, one: str, other: str) -> None:
-    ran = ludic(rated, "study", "report", "s", one, "key.json")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--key", "key.json"], "--key without --ratings"),
+        (["--ratings", "ratings.csv"], "--ratings without --key"),
+        (["--allow-missing"], "--allow-missing without --ratings"),
+    ],
+)
+def test_key_and_ratings_come_together(rated: Path, words: list[str], said: str) -> None:
+    ran = ludic(rated, "study", "report", "s", *words)
     assert ran.returncode == 2
-    assert f"{one} without {other}" in ran.stderr
+    assert said in ran.stderr
