@@ -78,6 +78,33 @@ def test_what_was_run_can_be_reported(worth: Worth, folder: Path, tmp_path: Path
     assert json.loads(out)["conditions"][0]["condition"] == "full-story, exploratory"
 
 
+def test_one_model_by_two_interfaces_is_two_readers_who_keep_their_own_runs(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    """By A: run 1 with 7 + 5 = 12 points. By B: three runs, of which 2 and 3 have no counterpart by A, with 0 points each."""
+    nothing = json.dumps({"clue_sentence_ids": [], "selected_role_ids": []})
+    (tmp_path / "a.txt").write_text(REPLY, encoding="utf-8")
+    for n in (1, 2, 3):
+        (tmp_path / f"b{n}.txt").write_text(nothing + " " * n, encoding="utf-8")
+    how = ("--model", "M", "--tested", "2026-08-30", "--out", "runs")
+    assert worth("import-run", folder, "a.txt", "--interface", "A", *how)[0] == 0
+    assert worth("import-run", folder, "b1.txt", "b2.txt", "b3.txt", "--interface", "B", *how)[0] == 0
+    cue = ("--condition", "evidence-cueing")
+    assert worth("import-run", folder, "b1.txt", "--interface", "B", *how, *cue)[0] == 0
+    code, out, _ = worth("report", folder, "runs", "--json")
+    found = {
+        (one["condition"], model["model"]): model["totals"]
+        for one in json.loads(out)["conditions"]
+        for model in one["models"]
+    }
+    assert code == 0
+    assert found == {
+        ("full-story", "M (A)"): [12],
+        ("full-story", "M (B)"): [0, 0, 0],
+        ("evidence-cueing", "M (B)"): [0],
+    }
+
+
 def test_a_report_leaves_out_runs_of_other_stories(
     worth: Worth, folder: Path, tmp_path: Path, data: dict[str, Any], write: Callable[..., Path]
 ) -> None:

@@ -57,6 +57,7 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("key.chain.conclusions.1.verdict", "participant", "wrong-verdict", "R02"),
         ("key.chain.conclusions.0.role", "R03", "unsolvable", "R01"),
         ("key.chain.facts.2.needs", ["S007"], "idle-clue", "S006"),
+        ("key.chain.conclusions.1.facts", ["F4"], "idle-clue", "S006"),  # it gives F3, which leads nowhere then
         ("key.clues.0.weight", None, "no-weight", "S002"),
         ("key.clues.0.proposed", [{"fact": "a lock", "score": 60}], "unconfirmed", "S002"),
         ("key.unaligned", ["It was Tuesday."], "unaligned", "It was Tuesday."),
