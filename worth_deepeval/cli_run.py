@@ -66,6 +66,9 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     from worth_deepeval.runner import MAX_TOKENS, Sampling, preview_of
     from worth_deepeval.runner import run as make_runs
 
+    for option, value, most in (("--timeout", timeout, 86_400), ("--concurrency", concurrency, 64)):
+        if not 1 <= value <= most:
+            raise InputError(option, f"found {value:g}", allowed=f"1 to {most:,}")
     cells, models, count = _design(
         episodes or [], model or [], condition or [], matrix, runs, as_json=as_json
     )
@@ -130,7 +133,8 @@ def _design(
         if episodes or conditions:
             raise InputError("--matrix", "beside episodes or conditions", allowed="one or the other")
         design = load_matrix(matrix)
-        cells, models, runs = list(design.cells), models or list(design.models), runs or design.runs
+        cells, models = list(design.cells), models or list(design.models)
+        runs = design.runs if runs is None else runs
         for modification, rewrite in design.missing:
             if not as_json:
                 say(f"no story with modification '{clean(modification)}' and rewrite '{clean(rewrite)}'")

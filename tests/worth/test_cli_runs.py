@@ -33,9 +33,9 @@ def worth(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return call
 
 
-def tape(folder: Path, where: Path, *texts: str, model: str = "ollama:m") -> str:
-    """Record replies to the story in full."""
-    _, _, prompt = prompt_of(Cell(folder, read_condition("full-story")))
+def tape(folder: Path, where: Path, *texts: str, model: str = "ollama:m", cue: str = "full-story") -> str:
+    """Record replies to the story under one condition."""
+    _, _, prompt = prompt_of(Cell(folder, read_condition(cue)))
     recordings = Recordings(where)
     for repetition, text in enumerate(texts, start=1):
         recordings.add(
@@ -168,6 +168,22 @@ def test_replies_of_a_chat_window_come_with_the_fields_of_the_paper(
     assert "another reply stands as Claude Opus 4.6, full-story, run 1" in err
 
 
+def test_replies_that_were_taken_in_are_not_taken_in_again_unless_a_number_says_so(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    for name in ("1.txt", "2.txt"):
+        (tmp_path / name).write_text(REPLY + name, encoding="utf-8")
+    call = ("import-run", folder, "1.txt", "2.txt", "--model", "M", "--tested", "2026-08-30", "--out", "runs")
+    assert worth(*call, "--interface", "web")[0] == 0
+    code, out, err = worth(*call, "--interface", "web")
+    assert (code, out, len(read_records(tmp_path / "runs"))) == (2, "", 2)
+    assert "1.txt: the same reply stands already as M, full-story, run 1" in err
+    assert "2 were there already" in worth(*call, "--interface", "web", "--repetition", 1)[1]
+    assert worth(*call, "--interface", "web", "--repetition", 3)[0] == 0
+    assert worth(*call, "--interface", "app")[0] == 0  # another reader may have said the same
+    assert len(read_records(tmp_path / "runs")) == 6
+
+
 def test_records_are_scored_beside_raw_replies_and_failures_stay_out(
     worth: Worth, folder: Path, tmp_path: Path
 ) -> None:
@@ -196,6 +212,12 @@ def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_
     assert "total points, B − A: +10.00, 50 % interval +0.00 to +20.00, p = 1" in out
     code, out, _ = worth("compare", "ollama:a", "ollama:b", "--episode", folder, "--runs", "runs", "--json")
     assert json.loads(out)["figures"]["total"]["differences"] == [0, 20]
+    two = ("compare", "full-story", "evidence-cueing", "--episode", folder, "--runs", "runs")
+    worth("run", folder, "--model", tape(folder, tmp_path / "c", REPLY, cue="evidence-cueing"), "--runs", 1,
+          "--condition", "evidence-cueing", "--out", "runs")  # fmt: skip
+    assert worth(*two)[0] == 1  # no model has runs under both
+    code, _, err = worth(*two, "--condition", "full-story")
+    assert (code, "--condition: beside two conditions" in err) == (2, True)
     code, _, err = worth("compare", "ollama:a", "ollama:z", "--episode", folder, "--runs", "runs")
     assert (code, "models: ollama:a, ollama:b" in err) == (2, True)
 
@@ -223,6 +245,15 @@ def test_submissions_are_cleaned_into_a_file_and_its_counts(
         (["run", "EP", "--model", "a:b"], "--model"),
         (["run", "EP", "--runs", "0", "--model", "ollama:m"], "--runs"),
         (["run", "EP", "--model", "ollama:m", "--model", "ollama:m", "--dry-run"], "named twice"),
+        (["run", "EP", "--model", "ollama:m", "--temperature", "nan", "--dry-run"], "temperature: found nan"),
+        (["run", "EP", "--model", "ollama:m", "--temperature", "-1", "--dry-run"], "temperature: found -1.0"),
+        (
+            ["run", "EP", "--model", "ollama:m", "--timeout", "0", "--dry-run"],
+            "--timeout: found 0; allowed: 1 to",
+        ),
+        (["run", "EP", "--model", "ollama:m", "--timeout", "nan", "--dry-run"], "--timeout"),
+        (["run", "EP", "--model", "ollama:m", "--concurrency", "0", "--dry-run"], "--concurrency"),
+        (["run", "--matrix", "m.yaml", "--runs", "0", "--model", "ollama:m", "--dry-run"], "--runs: 0 runs"),
         (["score", "EP", "none.jsonl"], "no such file"),
         (["import-run", "EP", "r", "--model", "m", "--interface", "i", "--tested", "now"], "--tested"),
     ],
@@ -231,6 +262,7 @@ def test_a_wrong_call_is_one_line_and_exit_code_2(
     worth: Worth, folder: Path, words: list[str], said: Any
 ) -> None:
     (Path.cwd() / "r").write_text("x")
+    (Path.cwd() / "m.yaml").write_text("version: 1\nstories: [T01]\n")
     code, out, err = worth(*[folder if one == "EP" else one for one in words])
     assert (code, out) == (2, "")
     assert said in err

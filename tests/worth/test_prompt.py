@@ -108,7 +108,8 @@ def test_a_condition_is_read_back_from_its_name(name: str) -> None:
     assert read_condition(name).name == name
 
 
-@pytest.mark.parametrize("name", ["", "cueing", "full-story+", "full-story+roster-x", "full-story+no-rules"])
+@pytest.mark.parametrize("name", ["", "cueing", "full-story+", "full-story+roster-x", "full-story+no-rules",
+                                  "full-story+roster-1+roster-2", "full-story+no-definition+no-definition"])  # fmt: skip
 def test_a_condition_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(InputError):
         read_condition(name)
