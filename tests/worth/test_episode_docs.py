@@ -29,8 +29,7 @@ def blocks() -> list[tuple[str, str]]:
     found = []
     for page in PAGES:
         for block in re.findall(r"```console\n\$ (.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            block = block.replace("\\\n", " ")
-            command, _, output = block.partition("\n")
+            command, _, output = block.replace("\\\n", " ").partition("\n")
             if command.startswith("cd "):
                 second, _, output = output.removeprefix("$ ").partition("\n")
                 command = f"{command}\n{second}"
