@@ -66,17 +66,19 @@ def load_runs(path: Path, sheet: Sheet) -> tuple[Run, ...]:
     Raises:
         InputError: The file or a line is not as it must be, a run is there twice, or there is none.
     """
-    if path.is_dir() or _holds_records(path):
+    if holds_records(path):
         return _of_records(path, sheet)
-    lines = decode(read_bytes(path, limit=MOST_BYTES), path).split("\n")
+    lines = decode(read_bytes(path, limit=MOST_BYTES), path).removeprefix("\ufeff").split("\n")
     runs = tuple(_runs(lines, path, sheet))
     if not runs:
         raise InputError(path, "no runs", allowed=f"a line for each run: {_ALLOWED}")
     return runs
 
 
-def _holds_records(path: Path) -> bool:
-    """Whether the first line of a file is a record, by what only a record has."""
+def holds_records(path: Path) -> bool:
+    """Whether runs are records: those of a folder are, and those of a file whose first line has what only a record has."""
+    if path.is_dir():
+        return True
     try:
         with path.open("rb") as stream:
             first = json.loads(stream.readline(MAX_LINE))

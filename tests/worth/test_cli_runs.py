@@ -201,6 +201,26 @@ def test_records_are_scored_beside_raw_replies_and_failures_stay_out(
     assert "ollama:m, full-story, run 2: no reply" in out
 
 
+def test_a_plain_file_of_runs_is_scored_as_it_is_reported(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    """The form of `worth import-log`: S002, S004 and R01 give 3 + 4 + 5 = 12; a text of null is no reply."""
+    lines = [
+        {"model": "a", "repetition": 1, "condition": "full-story", "text": REPLY},
+        {"model": "a", "repetition": 2, "condition": "full-story", "text": None},
+    ]
+    # As an editor on Windows saves it.
+    text = "\ufeff" + "\r\n".join(map(json.dumps, lines)) + "\r\n"
+    (tmp_path / "plain.jsonl").write_bytes(text.encode())
+    code, out, _ = worth("score", folder, "plain.jsonl")
+    assert (code, "plain.jsonl: a run 1: 12 points" in out, "a run 2: no reply" in out) == (1, True, True)
+    code, out, _ = worth("score", folder, "plain.jsonl", "--json")
+    found = json.loads(out)
+    assert [one["total"] for one in found["replies"]] == [12]
+    [run], [failure] = found["runs"], found["failures"]
+    assert (run["model"], run["repetition"], run["reply"], run["key"]) == ("a", 1, 0, None)
+    assert (failure["repetition"], failure["failure"]) == (2, None)
+    assert worth("report", folder, "plain.jsonl", "--json")[0] == 1  # one of two was scored
+
+
 def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_path: Path) -> None:
     worse = json.dumps({"clue_sentence_ids": [], "selected_role_ids": ["R02"]})  # -8
     for model, texts in (("ollama:a", (REPLY, worse)), ("ollama:b", (REPLY, REPLY))):
@@ -255,6 +275,7 @@ def test_submissions_are_cleaned_into_a_file_and_its_counts(
         (["run", "EP", "--model", "ollama:m", "--concurrency", "0", "--dry-run"], "--concurrency"),
         (["run", "--matrix", "m.yaml", "--runs", "0", "--model", "ollama:m", "--dry-run"], "--runs: 0 runs"),
         (["score", "EP", "none.jsonl"], "no such file"),
+        (["report", "EP", "one.jsonl", "--html", "."], ".: a folder; allowed: a file in it"),
         (["import-run", "EP", "r", "--model", "m", "--interface", "i", "--tested", "now"], "--tested"),
     ],
 )
@@ -263,6 +284,8 @@ def test_a_wrong_call_is_one_line_and_exit_code_2(
 ) -> None:
     (Path.cwd() / "r").write_text("x")
     (Path.cwd() / "m.yaml").write_text("version: 1\nstories: [T01]\n")
+    run = {"model": "a", "repetition": 1, "condition": "full-story", "text": REPLY}
+    (Path.cwd() / "one.jsonl").write_text(json.dumps(run))
     code, out, err = worth(*[folder if one == "EP" else one for one in words])
     assert (code, out) == (2, "")
     assert said in err
