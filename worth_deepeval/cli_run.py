@@ -85,7 +85,7 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     done = len(everything) - ahead.calls
     tell = (lambda line: print(line, file=sys.stderr, flush=True)) if as_json else say  # noqa: T201
     tell(
-        f"{len(everything):,} runs: {len(cells)} {_word(len(cells), 'prompt')},"
+        f"{len(everything):,} {_word(len(everything), 'run')}: {len(cells)} {_word(len(cells), 'prompt')},"
         f" {len(models)} {_word(len(models), 'model')}, {count} {_word(count, 'repetition')}; {done:,} recorded already"
     )
     tell(f"to ask: {ahead}")
@@ -346,6 +346,16 @@ def _settings(extras: list[str], *, fresh: bool | None) -> Any:
     return Settings.model_validate(noted)
 
 
+def _as_recorded(name: str) -> str:
+    """A condition by the name that records bear, in whatever order its variants were given; anything else as it is."""
+    from worth_deepeval.conditions import read_condition
+
+    try:
+        return read_condition(name).name
+    except InputError:
+        return name
+
+
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A model, or a condition.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
@@ -374,7 +384,9 @@ def compare(
         condition = read_condition(condition).name
     records = [one for path in runs or [OUT] for one in read_records(path)]
     sheet = load_sheet(episode)
-    found = set_beside(sheet, records, a, b, condition=condition, exploratory=exploratory)
+    models = {one.access.model for one in records}
+    first, second = (one if one in models else _as_recorded(one) for one in (a, b))
+    found = set_beside(sheet, records, first, second, condition=condition, exploratory=exploratory)
     if as_json:
         print_json(comparison_json(found) | {"status": sheet.key.status})
     else:

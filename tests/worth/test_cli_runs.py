@@ -236,6 +236,10 @@ def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_
     worth("run", folder, "--model", tape(folder, tmp_path / "c", REPLY, cue="evidence-cueing"), "--runs", 1,
           "--condition", "evidence-cueing", "--out", "runs")  # fmt: skip
     assert worth(*two)[0] == 1  # no model has runs under both
+    mixed = "evidence-cueing+no-disclosure+no-definition"  # which records call +no-definition+no-disclosure
+    worth("run", folder, "--model", tape(folder, tmp_path / "d", REPLY, cue=mixed), "--runs", 1,
+          "--condition", mixed, "--out", "runs")  # fmt: skip
+    assert worth("compare", "full-story", mixed, "--episode", folder, "--runs", "runs")[0] == 1
     code, _, err = worth(*two, "--condition", "full-story")
     assert (code, "--condition: beside two conditions" in err) == (2, True)
     code, _, err = worth("compare", "ollama:a", "ollama:z", "--episode", folder, "--runs", "runs")

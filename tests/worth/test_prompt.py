@@ -87,10 +87,13 @@ def test_evidence_cueing_shows_the_ids_of_k_and_nothing_else_does(folder: Path) 
 def test_variants_withhold_what_they_are_named_for(folder: Path) -> None:
     question = load_question(folder)
     assert "whoever locked it" not in build_prompt(question, Condition(definition=False)).text
-    assert (
-        "has an undisclosed number of key sentences"
-        in build_prompt(question, Condition(disclosure=False)).text
-    )
+    # §4.4: the size of K and which way points go are disclosed; not the number of the right.
+    told, withheld = (build_prompt(question, Condition(disclosure=one)).text for one in (True, False))
+    assert "has 4 key sentences" in told
+    assert "A key sentence adds points, any other costs none. A right character adds points" in told
+    assert "has an undisclosed number of key sentences" in withheld
+    assert "How selections are scored is not disclosed." in withheld
+    assert "points" not in withheld
     orders = {build_prompt(question, Condition(roster_seed=seed)).text for seed in range(20)}
     assert len(orders) == 6  # 3! orders of three candidates, each seen in twenty draws of a fixed generator
 
