@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,14 +121,17 @@ def _readers(records: Sequence[RunRecord]) -> dict[str, str]:
         if one.prompt.sha256 not in sent:
             sent.append(one.prompt.sha256)
         own[one.key] = (*_told_apart(one), f"prompt {sent.index(one.prompt.sha256) + 1}")
-    several: dict[str, list[tuple[str, ...]]] = {}
+    parts: dict[str, set[tuple[str, ...]]] = {}
     for one in records:
-        several.setdefault(one.access.model, []).append(own[one.key])
+        parts.setdefault(one.access.model, set()).add(own[one.key])
+    # Which of the parts differ among the readers of each model.
+    differ = {
+        model: [len(set(values)) > 1 for values in zip(*each, strict=True)] for model, each in parts.items()
+    }
     names = {}
     for one in records:
-        values = zip(*several[one.access.model], strict=True)
-        differs = [part for part, each in zip(own[one.key], values, strict=True) if len(set(each)) > 1]
-        names[one.key] = f"{one.access.model} ({', '.join(differs)})" if differs else one.access.model
+        said = list(compress(own[one.key], differ[one.access.model]))
+        names[one.key] = f"{one.access.model} ({', '.join(said)})" if said else one.access.model
     return names
 
 
