@@ -39,6 +39,12 @@ def _beside_base(base: Path, sheet: "Sheet", runs: Path, loaded: "tuple[Run, ...
     return retold((varied, load_runs(runs, varied)), (sheet, loaded))
 
 
+def _of_others(sheet: "Sheet", loaded: "tuple[Run, ...]") -> int:
+    """How many replies say that they are of another episode: a file may have been taken for another one."""
+    said = ((run.response.body or {}).get("episode_id", sheet.episode.id) for run in loaded)
+    return sum(one != sheet.episode.id for one in said)
+
+
 def report(
     episode: Annotated[
         Path, typer.Argument(metavar="EPISODE", help="An episode's folder or its episode.yaml.")
@@ -85,6 +91,10 @@ def report(
     found, contrasts = diagnose(sheet, loaded), contrast_all(sheet, loaded)
     if base is not None:
         contrasts += _beside_base(base, sheet, runs, loaded)
+    if strangers := _of_others(sheet, loaded):
+        note(
+            f"{strangers} of {len(loaded)} replies name another episode than {sheet.episode.id}, and are scored by this key"
+        )
     for line in draft_note(sheet):
         note(line)
     if as_markdown:

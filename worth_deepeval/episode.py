@@ -280,7 +280,7 @@ class Episode(Frozen):
     def numbered(self) -> Iterator[str]:
         """Yield the story as readers get it, a sentence a line."""
         for sentence in self.sentences:
-            yield f"[{sentence.id}] {sentence.text}"
+            yield f"[{sentence.id}] {' '.join(sentence.text.splitlines())}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.prompts import load_prompt
 from worth_deepeval.conditions import Condition
-from worth_deepeval.episode import Question
+from worth_deepeval.episode import Candidate, Question
 
 FOLDER: Final = Path(__file__).parent / "prompts"
 _HIDDEN: Final = {"en": "an undisclosed number of", "zh": "若干"}
@@ -91,7 +91,7 @@ def build_prompt(
         quota=str(episode.quota.sentences),
         points=_POINTS[language][0 if condition.disclosure else 1],
         episode_id=episode.id,
-        candidates="\n".join(f"[{one.id}] {one.name}{f': {one.note}' if one.note else ''}" for one in listed),
+        candidates="\n".join(" ".join(_listed(one).splitlines()) for one in listed),
         story="\n".join(episode.numbered()),
         first_sentence=episode.sentences[0].id,
         first_role=min(by_id),
@@ -99,3 +99,7 @@ def build_prompt(
     )
     digest = sha256(text.encode("utf-8")).hexdigest()
     return WorthPrompt(text, digest, template.version, condition.name)
+
+
+def _listed(one: Candidate) -> str:
+    return f"[{one.id}] {one.name}" + (f": {one.note}" if one.note else "")

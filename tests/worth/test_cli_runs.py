@@ -218,7 +218,11 @@ def test_a_plain_file_of_runs_is_scored_as_it_is_reported(worth: Worth, folder: 
     [run], [failure] = found["runs"], found["failures"]
     assert (run["model"], run["repetition"], run["reply"], run["key"]) == ("a", 1, 0, None)
     assert (failure["repetition"], failure["failure"]) == (2, None)
-    assert worth("report", folder, "plain.jsonl", "--json")[0] == 1  # one of two was scored
+    code, _, err = worth("report", folder, "plain.jsonl", "--json")
+    assert (code, err) == (1, "")  # one of two was scored
+    lines[0]["text"] = json.dumps({"episode_id": "T02"} | json.loads(REPLY))
+    (tmp_path / "plain.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert "1 of 2 replies name another episode than T01" in worth("report", folder, "plain.jsonl")[2]
 
 
 def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_path: Path) -> None:
