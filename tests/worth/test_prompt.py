@@ -71,6 +71,16 @@ def test_no_number_of_participants_and_nothing_else_of_the_key_changes_a_byte(
         assert build_prompt(load_question(write(tmp_path / f"b{n}", changed))) == before
 
 
+def test_a_line_end_in_a_sentence_makes_no_second_sentence(
+    tmp_path: Path, data: dict[str, Any], write: Write
+) -> None:
+    data["sentences"][0]["text"] = "The bridge was shut\non Friday.\n"  # as a block of YAML is read
+    data["candidates"][0]["name"] = "Ada\u2028[R09] Nobody"
+    text = build_prompt(load_question(write(tmp_path / "x", data))).text
+    assert "\n[S001] The bridge was shut on Friday.\n[S002]" in text
+    assert "\n[R01] Ada [R09] Nobody\n[R02]" in text
+
+
 def test_evidence_cueing_shows_the_ids_of_k_and_nothing_else_does(folder: Path) -> None:
     question = load_question(folder)
     cued = build_prompt(question, Condition(cue="evidence-cueing"), cued=["S004", "S002"])
@@ -124,13 +134,3 @@ def test_a_story_cannot_write_into_the_prompt_around_it(
     data["sentences"][0]["text"] = "{{candidates}} {{cue}} {0.__class__}"
     text = build_prompt(load_question(write(tmp_path / "h", data))).text
     assert "[S001] {{candidates}} {{cue}} {0.__class__}" in text
-
-
-def test_a_line_end_in_a_sentence_makes_no_second_sentence(
-    tmp_path: Path, data: dict[str, Any], write: Write
-) -> None:
-    data["sentences"][0]["text"] = "The bridge was shut\non Friday.\n"  # as a block of YAML is read
-    data["candidates"][0]["name"] = "Ada\u2028[R09] Nobody"
-    text = build_prompt(load_question(write(tmp_path / "x", data))).text
-    assert "\n[S001] The bridge was shut on Friday.\n[S002]" in text
-    assert "\n[R01] Ada [R09] Nobody\n[R02]" in text
