@@ -107,6 +107,8 @@ def write_atomic(path: Path, text: str) -> None:
 
     A file that already holds exactly this text is left alone, so that build tools see no change.
     """
+    if not path.name:
+        raise InputError(path, "a folder", allowed="a file in it")
     data = text.encode("utf-8")
     try:
         if path.is_file() and path.read_bytes() == data:

@@ -142,6 +142,8 @@ def _complete(
         people.append((name.strip(), note.strip() or None))
         if not name.strip():
             raise InputError("--candidate", f"found '{clean(one)}'", allowed="NAME or NAME: NOTE")
+        if name.strip() in {known for known, _ in people[:-1]}:
+            raise InputError("--candidate", f"'{clean(name.strip())}' twice", allowed="each candidate once")
     return cast("dict[str, str]", known), tuple(people)
 
 

@@ -2,12 +2,47 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ludic_deepeval.errors import InputError, clean
 from ludic_deepeval.terminal import note, print_json, say
+
+if TYPE_CHECKING:
+    from worth_deepeval.diagnosis.contrasts import Contrast
+    from worth_deepeval.episode import Sheet
+    from worth_deepeval.runs import Run
+
+
+def _beside_base(base: Path, sheet: "Sheet", runs: Path, loaded: "tuple[Run, ...]") -> "tuple[Contrast, ...]":
+    """The contrasts of a variation with the episode that it varies, whose runs are among the same records."""
+    from worth_deepeval.diagnosis.retold import retold
+    from worth_deepeval.episode import load_sheet
+    from worth_deepeval.runs import holds_records, load_runs
+    from worth_deepeval.variation import compare_with_base
+
+    if not holds_records(runs):
+        raise InputError(
+            runs,
+            "a plain file, which tells no episode",
+            allowed="with --base: records of worth run or import-run",
+        )
+    varied = load_sheet(base)
+    if fault := next(iter(compare_with_base(varied, sheet)), None):
+        raise InputError(
+            "--base",
+            fault.message,
+            where=fault.where,
+            hint=f"worth validate … --base {clean(str(base))} has all",
+        )
+    return retold((varied, load_runs(runs, varied)), (sheet, loaded))
+
+
+def _of_others(sheet: "Sheet", loaded: "tuple[Run, ...]") -> int:
+    """How many replies say that they are of another episode: a file may have been taken for another one."""
+    said = ((run.response.body or {}).get("episode_id", sheet.episode.id) for run in loaded)
+    return sum(one != sheet.episode.id for one in said)
 
 
 def report(
@@ -32,6 +67,13 @@ def report(
     as_markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write the tables as Markdown.")
     ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="EPISODE",
+            help="The episode of which this one is a rewrite or modification: its runs in RUNS are laid beside.",
+        ),
+    ] = None,
     as_html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write one page with pictures.")
     ] = None,
@@ -47,6 +89,12 @@ def report(
     sheet = load_sheet(episode)
     loaded = load_runs(runs, sheet)
     found, contrasts = diagnose(sheet, loaded), contrast_all(sheet, loaded)
+    if base is not None:
+        contrasts += _beside_base(base, sheet, runs, loaded)
+    if strangers := _of_others(sheet, loaded):
+        note(
+            f"{strangers} of {len(loaded)} replies name another episode than {sheet.episode.id}, and are scored by this key"
+        )
     for line in draft_note(sheet):
         note(line)
     if as_markdown:

@@ -66,6 +66,9 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     from worth_deepeval.runner import MAX_TOKENS, Sampling, preview_of
     from worth_deepeval.runner import run as make_runs
 
+    for option, value, most in (("--timeout", timeout, 86_400), ("--concurrency", concurrency, 64)):
+        if not 1 <= value <= most:
+            raise InputError(option, f"found {value:g}", allowed=f"1 to {most:,}")
     cells, models, count = _design(
         episodes or [], model or [], condition or [], matrix, runs, as_json=as_json
     )
@@ -130,7 +133,8 @@ def _design(
         if episodes or conditions:
             raise InputError("--matrix", "beside episodes or conditions", allowed="one or the other")
         design = load_matrix(matrix)
-        cells, models, runs = list(design.cells), models or list(design.models), runs or design.runs
+        cells, models = list(design.cells), models or list(design.models)
+        runs = design.runs if runs is None else runs
         for modification, rewrite in design.missing:
             if not as_json:
                 say(f"no story with modification '{clean(modification)}' and rewrite '{clean(rewrite)}'")
@@ -342,6 +346,16 @@ def _settings(extras: list[str], *, fresh: bool | None) -> Any:
     return Settings.model_validate(noted)
 
 
+def _as_recorded(name: str) -> str:
+    """A condition by the name that records bear, in whatever order its variants were given; anything else as it is."""
+    from worth_deepeval.conditions import read_condition
+
+    try:
+        return read_condition(name).name
+    except InputError:
+        return name
+
+
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A model, or a condition.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
@@ -370,7 +384,9 @@ def compare(
         condition = read_condition(condition).name
     records = [one for path in runs or [OUT] for one in read_records(path)]
     sheet = load_sheet(episode)
-    found = set_beside(sheet, records, a, b, condition=condition, exploratory=exploratory)
+    models = {one.access.model for one in records}
+    first, second = (one if one in models else _as_recorded(one) for one in (a, b))
+    found = set_beside(sheet, records, first, second, condition=condition, exploratory=exploratory)
     if as_json:
         print_json(comparison_json(found) | {"status": sheet.key.status})
     else:

@@ -202,6 +202,10 @@ def compare(
         kind, held = "model", condition or "full-story"
         kept = [one for one in runs if one.prompt.condition == held]
         sides = [[one for one in kept if one.access.model == name] for name in (a, b)]
+    elif {a, b} <= conditions and condition is not None:
+        raise InputError(
+            "--condition", "beside two conditions", allowed="of two models, under which they are compared"
+        )
     elif {a, b} <= conditions:
         kind, held = "condition", "several" if len(models) > 1 else next(iter(models))
         sides = [[one for one in runs if one.prompt.condition == name] for name in (a, b)]

@@ -66,6 +66,9 @@ def read_condition(name: str) -> Condition:
             allowed=f"{' or '.join(CUES)}, with +no-definition, +no-disclosure, +roster-N",
         )
     values: dict[str, bool | int] = {}
+    kinds = [one.partition("-")[0] if one.startswith("roster-") else one for one in variants]
+    if len(set(kinds)) < len(kinds):
+        raise InputError("--condition", f"found '{clean(name)}'", allowed="each variant once")
     for one in variants:
         if one in {"no-definition", "no-disclosure"}:
             values[one.removeprefix("no-")] = False

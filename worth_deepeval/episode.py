@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from ludic_deepeval.errors import InputError, shown
 from ludic_deepeval.files import MAX_YAML_BYTES, decode, dump_json, load_yaml, read_bytes
@@ -24,8 +24,22 @@ SENTENCE: Final = re.compile(r"S[0-9]{3,4}", re.ASCII)
 ROLE: Final = re.compile(r"R[0-9]{2,3}", re.ASCII)
 
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
-SentenceId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^S[0-9]{3,4}$")]
-RoleId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^R[0-9]{2,3}$")]
+
+
+def _form(pattern: str, words: str) -> AfterValidator:
+    """Hold a text to a form, and name the form in words where it is not kept."""
+    whole = re.compile(pattern, re.ASCII)
+
+    def check(value: str) -> str:
+        if not whole.fullmatch(value):
+            raise ValueError(f"found {shown(value)}; allowed: {words}")
+        return value
+
+    return AfterValidator(check)
+
+
+SentenceId: TypeAlias = Annotated[str, _form(SENTENCE.pattern, "S and three or four digits, such as S001")]
+RoleId: TypeAlias = Annotated[str, _form(ROLE.pattern, "R and two or three digits, such as R01")]
 Function: TypeAlias = Literal["suspicion", "exoneration", "premise", "method", "motive", "time"]
 
 
@@ -104,7 +118,7 @@ class Distractor(Frozen):
 class Fact(Frozen):
     """A step of the argument: what follows from which sentences and facts."""
 
-    id: Annotated[str, StringConstraints(pattern=r"^F[0-9]{1,3}$")]
+    id: Annotated[str, _form(r"F[0-9]{1,3}", "F and up to three digits, such as F1")]
     text: Text
     needs: Annotated[tuple[str, ...], Field(min_length=1)]
 
@@ -210,8 +224,12 @@ class Quota(Frozen):
 class Episode(Frozen):
     """A mystery as its readers get it."""
 
-    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$")]
-    version: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,30}$")]
+    id: Annotated[
+        str, _form(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}", "letters, digits, dots and dashes, such as WEN01")
+    ]
+    version: Annotated[
+        str, _form(r"[0-9A-Za-z][0-9A-Za-z._-]{0,30}", "letters, digits and dots, such as 1.0")
+    ]
     language: Literal["en", "zh"]
     canary: Text
     title: Text
@@ -262,7 +280,7 @@ class Episode(Frozen):
     def numbered(self) -> Iterator[str]:
         """Yield the story as readers get it, a sentence a line."""
         for sentence in self.sentences:
-            yield f"[{sentence.id}] {sentence.text}"
+            yield f"[{sentence.id}] {' '.join(sentence.text.splitlines())}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Replies that were pasted from a chat window, as records of runs with the fields of A.3."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -64,13 +64,15 @@ def import_replies(
         The records that are new; a reply that is there already under the same repetition is left alone.
 
     Raises:
-        InputError: Another reply stands under the same repetition, or the records cannot be read or written.
+        InputError: Another reply stands under the same repetition; without `first`, a reply stands there already, since records
+            cannot be taken back; or the records cannot be read or written.
     """
     added = []
     with writing(folder) as records:
         known = settled(records.found)
         at = first if first is not None else 1
         if first is None:
+            _refuse_again(replies, known.values(), episode, prompt, chat.access)
             while run_key(episode, prompt, chat.access, Options(), at) in known:
                 at += 1
         planned = []
@@ -102,3 +104,25 @@ def import_replies(
             records.add(record)
             added.append(record)
     return tuple(added)
+
+
+def _refuse_again(
+    replies: Sequence[tuple[str, str]],
+    known: Iterable[RunRecord],
+    episode: EpisodeMark,
+    prompt: PromptMark,
+    access: Access,
+) -> None:
+    """Refuse what was taken in before, so that a command that is given twice does not make ten runs of five."""
+    there = {
+        one.text: one
+        for one in known
+        if one.episode.sha256 == episode.sha256 and one.prompt == prompt and one.access == access
+    }
+    for source, text in replies:
+        if before := there.get(text):
+            raise InputError(
+                source,
+                f"the same reply stands already as {clean(before.name, limit=200)}",
+                hint="if a model said this word for word once more, give its number: --repetition N",
+            )

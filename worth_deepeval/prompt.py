@@ -13,10 +13,17 @@ from typing import Final
 from ludic_deepeval.errors import InputError
 from ludic_deepeval.prompts import load_prompt
 from worth_deepeval.conditions import Condition
-from worth_deepeval.episode import Question
+from worth_deepeval.episode import Candidate, Question
 
 FOLDER: Final = Path(__file__).parent / "prompts"
 _HIDDEN: Final = {"en": "an undisclosed number of", "zh": "若干"}
+_POINTS: Final = {
+    "en": (
+        "A key sentence adds points, any other costs none. A right character adds points, a\nwrong one costs points.",
+        "How selections are scored is not disclosed.",
+    ),
+    "zh": ("选中关键句得分，选中其他句子不扣分。选对人物得分，\n选错人物扣分。", "计分方式不公布。"),
+}
 _CUE: Final = {
     "en": "\nThe key sentences of this story are: {ids}.\n",
     "zh": "\n本故事的关键句是：{ids}。\n",
@@ -82,8 +89,9 @@ def build_prompt(
         else "",
         key_size=str(question.key_size) if condition.disclosure else _HIDDEN[language],
         quota=str(episode.quota.sentences),
+        points=_POINTS[language][0 if condition.disclosure else 1],
         episode_id=episode.id,
-        candidates="\n".join(f"[{one.id}] {one.name}{f': {one.note}' if one.note else ''}" for one in listed),
+        candidates="\n".join(" ".join(_listed(one).splitlines()) for one in listed),
         story="\n".join(episode.numbered()),
         first_sentence=episode.sentences[0].id,
         first_role=min(by_id),
@@ -91,3 +99,7 @@ def build_prompt(
     )
     digest = sha256(text.encode("utf-8")).hexdigest()
     return WorthPrompt(text, digest, template.version, condition.name)
+
+
+def _listed(one: Candidate) -> str:
+    return f"[{one.id}] {one.name}" + (f": {one.note}" if one.note else "")

@@ -222,6 +222,7 @@ def _read(stream: BinaryIO, file: Path) -> Iterator[RunRecord]:
                 file,
                 f"no record of a run: {clean(str(first['msg']), limit=160)}",
                 where=f"line {number}" + (f": {clean(place)}" if place else ""),
+                allowed="a line of worth run or worth import-run",
             ) from None
 
 

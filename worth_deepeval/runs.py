@@ -1,9 +1,9 @@
 """Runs to be diagnosed: which model, which repetition, under which condition, what was read and what it scored."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import decode, read_bytes
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from worth_deepeval.episode import Sheet
-from worth_deepeval.records import MAX_LINE, read_records, settled
+from worth_deepeval.records import MAX_LINE, RunRecord, read_records, settled
 from worth_deepeval.response import Response
 from worth_deepeval.scoring import WorthScore, score_text
 
@@ -67,17 +67,19 @@ def load_runs(path: Path, sheet: Sheet) -> tuple[Run, ...]:
     Raises:
         InputError: The file or a line is not as it must be, a run is there twice, or there is none.
     """
-    if path.is_dir() or _holds_records(path):
+    if holds_records(path):
         return _of_records(path, sheet)
-    lines = decode(read_bytes(path, limit=MOST_BYTES), path).split("\n")
+    lines = decode(read_bytes(path, limit=MOST_BYTES), path).removeprefix("\ufeff").split("\n")
     runs = tuple(_runs(lines, path, sheet))
     if not runs:
         raise InputError(path, "no runs", allowed=f"a line for each run: {_ALLOWED}")
     return runs
 
 
-def _holds_records(path: Path) -> bool:
-    """Whether the first line of a file is a record, by what only a record has."""
+def holds_records(path: Path) -> bool:
+    """Whether runs are records: those of a folder are, and those of a file whose first line has what only a record has."""
+    if path.is_dir():
+        return True
     try:
         with path.open("rb") as stream:
             first = json.loads(stream.readline(MAX_LINE))
@@ -93,16 +95,59 @@ def _of_records(path: Path, sheet: Sheet) -> tuple[Run, ...]:
     ]
     if not records:
         raise InputError(path, f"no runs of {sheet.episode.id} in this version", hint="worth run makes some")
-    seen: Counter[tuple[str, int, str]] = Counter()
-    runs = []
+    names = _readers(records)
+    return tuple(
+        make_run(
+            names[one.key],
+            one.repetition,
+            one.condition if one.formal else f"{one.condition}, exploratory",
+            one.text,
+            sheet,
+        )
+        for one in records
+    )
+
+
+def _readers(records: Sequence[RunRecord]) -> dict[str, str]:
+    """Who read, by the key of each record: the model, and what tells it from itself by another interface or with other options.
+
+    One reader has one name under every condition, and all of its repetitions bear it, so that runs are averaged and paired with
+    those of their own reader.
+    """
+    prompts: dict[tuple[str, str, bool], list[str]] = {}
+    own = {}
     for one in records:
-        condition = one.condition if one.formal else f"{one.condition}, exploratory"
-        place = (one.access.model, one.repetition, condition)
-        seen[place] += 1
-        # The same model by another interface or with other options is another reader.
-        model = place[0] if seen[place] == 1 else f"{place[0]} ({seen[place]})"
-        runs.append(make_run(model, one.repetition, condition, one.text, sheet))
-    return tuple(runs)
+        sent = prompts.setdefault((one.access.model, one.condition, one.formal), [])
+        if one.prompt.sha256 not in sent:
+            sent.append(one.prompt.sha256)
+        own[one.key] = (*_told_apart(one), f"prompt {sent.index(one.prompt.sha256) + 1}")
+    parts: dict[str, set[tuple[str, ...]]] = {}
+    for one in records:
+        parts.setdefault(one.access.model, set()).add(own[one.key])
+    # Which of the parts differ among the readers of each model.
+    differ = {
+        model: [len(set(values)) > 1 for values in zip(*each, strict=True)] for model, each in parts.items()
+    }
+    names = {}
+    for one in records:
+        said = list(compress(own[one.key], differ[one.access.model]))
+        names[one.key] = f"{one.access.model} ({', '.join(said)})" if said else one.access.model
+    return names
+
+
+def _told_apart(one: RunRecord) -> tuple[str, ...]:
+    """What may tell a record's reader from another of the same model, in words; a seed as it was for the first repetition."""
+    access, options = one.access, one.options
+    ran = access.tier_executed or access.tier_configured
+    seed = None if options.seed is None else options.seed - one.repetition + 1
+    return (
+        access.interface,
+        ("no tier" if ran is None else f"tier {ran}")
+        + (f" set to {access.tier_configured}" if access.tier_configured != ran else ""),
+        "its own temperature" if options.temperature is None else f"temperature {options.temperature:g}",
+        "no seed" if seed is None else f"seeds from {seed}",
+        "any length" if options.max_tokens is None else f"at most {options.max_tokens} tokens",
+    )
 
 
 def _runs(lines: Iterable[str], path: Path, sheet: Sheet) -> Iterator[Run]:

@@ -190,7 +190,20 @@ def _solvable(sheet: Sheet) -> Iterator[Fault]:
         if f"{role}:{wanted}" not in known:
             verb = "derived to take part" if wanted == "participant" else "excluded"
             yield Fault("unsolvable", "chain", f"{role} cannot be {verb} from K alone")
+    needed = _needed(key.chain)
     for sentence in key.sentences:
-        without = derivable(key.chain, [one for one in key.sentences if one != sentence])
-        if without | {sentence} >= known:
-            yield Fault("idle-clue", "clues", f"{sentence} is idle: everything follows without it")
+        if sentence not in needed:
+            yield Fault("idle-clue", "clues", f"{sentence} is idle: no verdict rests on it")
+
+
+def _needed(chain: Chain) -> set[str]:
+    """The facts and sentences on which verdicts rest. What only leads to a fact that leads nowhere is not among them."""
+    needs = {fact.id: fact.needs for fact in chain.facts}
+    left = [fact for one in chain.conclusions for fact in one.facts]
+    found: set[str] = set()
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += needs.get(one, ())
+    return found

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias, TypedDict, Unpack
@@ -55,6 +56,8 @@ class Request:
         if self.max_tokens < 1 or self.repetition < 1:
             name = "max_tokens" if self.max_tokens < 1 else "repetition"
             raise InputError(name, f"found {getattr(self, name)}", allowed="a whole number of at least 1")
+        if self.temperature is not None and not 0 <= self.temperature < inf:
+            raise InputError("temperature", f"found {self.temperature}", allowed="a number of at least 0")
 
     @cached_property
     def schema_text(self) -> str:

@@ -115,6 +115,11 @@ def test_sentences_can_be_mended_by_hand_and_given_back(story: Path, tmp_path: P
         ("One. Two.", ["--id", "../up"], "id: found '../up'"),
         ("One. Two.", ["--quota", "0"], "quota"),
         ("One. Two.", ["--candidate", ": nobody"], "NAME or NAME: NOTE"),
+        (
+            "One. Two.",
+            ["--candidate", "Ada", "--candidate", "Ada: again"],
+            "'Ada' twice; allowed: each candidate once",
+        ),
         ("a.\n" * 2001, ["--lines"], "at most 2,000 sentences"),
         ("x" * 20_001, ["--lines"], "sentences[0].text"),
     ],

@@ -33,9 +33,9 @@ def worth(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return call
 
 
-def tape(folder: Path, where: Path, *texts: str, model: str = "ollama:m") -> str:
-    """Record replies to the story in full."""
-    _, _, prompt = prompt_of(Cell(folder, read_condition("full-story")))
+def tape(folder: Path, where: Path, *texts: str, model: str = "ollama:m", cue: str = "full-story") -> str:
+    """Record replies to the story under one condition."""
+    _, _, prompt = prompt_of(Cell(folder, read_condition(cue)))
     recordings = Recordings(where)
     for repetition, text in enumerate(texts, start=1):
         recordings.add(
@@ -76,6 +76,33 @@ def test_what_was_run_can_be_reported(worth: Worth, folder: Path, tmp_path: Path
         assert (one["model"], one["totals"]) == ("ollama:m", [12])
     _, out, _ = worth("report", folder, idle, "--json")
     assert json.loads(out)["conditions"][0]["condition"] == "full-story, exploratory"
+
+
+def test_one_model_by_two_interfaces_is_two_readers_who_keep_their_own_runs(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    """By A: run 1 with 7 + 5 = 12 points. By B: three runs, of which 2 and 3 have no counterpart by A, with 0 points each."""
+    nothing = json.dumps({"clue_sentence_ids": [], "selected_role_ids": []})
+    (tmp_path / "a.txt").write_text(REPLY, encoding="utf-8")
+    for n in (1, 2, 3):
+        (tmp_path / f"b{n}.txt").write_text(nothing + " " * n, encoding="utf-8")
+    how = ("--model", "M", "--tested", "2026-08-30", "--out", "runs")
+    assert worth("import-run", folder, "a.txt", "--interface", "A", *how)[0] == 0
+    assert worth("import-run", folder, "b1.txt", "b2.txt", "b3.txt", "--interface", "B", *how)[0] == 0
+    cue = ("--condition", "evidence-cueing")
+    assert worth("import-run", folder, "b1.txt", "--interface", "B", *how, *cue)[0] == 0
+    code, out, _ = worth("report", folder, "runs", "--json")
+    found = {
+        (one["condition"], model["model"]): model["totals"]
+        for one in json.loads(out)["conditions"]
+        for model in one["models"]
+    }
+    assert code == 0
+    assert found == {
+        ("full-story", "M (A)"): [12],
+        ("full-story", "M (B)"): [0, 0, 0],
+        ("evidence-cueing", "M (B)"): [0],
+    }
 
 
 def test_a_report_leaves_out_runs_of_other_stories(
@@ -141,6 +168,22 @@ def test_replies_of_a_chat_window_come_with_the_fields_of_the_paper(
     assert "another reply stands as Claude Opus 4.6, full-story, run 1" in err
 
 
+def test_replies_that_were_taken_in_are_not_taken_in_again_unless_a_number_says_so(
+    worth: Worth, folder: Path, tmp_path: Path
+) -> None:
+    for name in ("1.txt", "2.txt"):
+        (tmp_path / name).write_text(REPLY + name, encoding="utf-8")
+    call = ("import-run", folder, "1.txt", "2.txt", "--model", "M", "--tested", "2026-08-30", "--out", "runs")
+    assert worth(*call, "--interface", "web")[0] == 0
+    code, out, err = worth(*call, "--interface", "web")
+    assert (code, out, len(read_records(tmp_path / "runs"))) == (2, "", 2)
+    assert "1.txt: the same reply stands already as M, full-story, run 1" in err
+    assert "2 were there already" in worth(*call, "--interface", "web", "--repetition", 1)[1]
+    assert worth(*call, "--interface", "web", "--repetition", 3)[0] == 0
+    assert worth(*call, "--interface", "app")[0] == 0  # another reader may have said the same
+    assert len(read_records(tmp_path / "runs")) == 6
+
+
 def test_records_are_scored_beside_raw_replies_and_failures_stay_out(
     worth: Worth, folder: Path, tmp_path: Path
 ) -> None:
@@ -158,6 +201,30 @@ def test_records_are_scored_beside_raw_replies_and_failures_stay_out(
     assert "ollama:m, full-story, run 2: no reply" in out
 
 
+def test_a_plain_file_of_runs_is_scored_as_it_is_reported(worth: Worth, folder: Path, tmp_path: Path) -> None:
+    """The form of `worth import-log`: S002, S004 and R01 give 3 + 4 + 5 = 12; a text of null is no reply."""
+    lines = [
+        {"model": "a", "repetition": 1, "condition": "full-story", "text": REPLY},
+        {"model": "a", "repetition": 2, "condition": "full-story", "text": None},
+    ]
+    # As an editor on Windows saves it.
+    text = "\ufeff" + "\r\n".join(map(json.dumps, lines)) + "\r\n"
+    (tmp_path / "plain.jsonl").write_bytes(text.encode())
+    code, out, _ = worth("score", folder, "plain.jsonl")
+    assert (code, "plain.jsonl: a run 1: 12 points" in out, "a run 2: no reply" in out) == (1, True, True)
+    code, out, _ = worth("score", folder, "plain.jsonl", "--json")
+    found = json.loads(out)
+    assert [one["total"] for one in found["replies"]] == [12]
+    [run], [failure] = found["runs"], found["failures"]
+    assert (run["model"], run["repetition"], run["reply"], run["key"]) == ("a", 1, 0, None)
+    assert (failure["repetition"], failure["failure"]) == (2, None)
+    code, _, err = worth("report", folder, "plain.jsonl", "--json")
+    assert (code, err) == (1, "")  # one of two was scored
+    lines[0]["text"] = json.dumps({"episode_id": "T02"} | json.loads(REPLY))
+    (tmp_path / "plain.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert "1 of 2 replies name another episode than T01" in worth("report", folder, "plain.jsonl")[2]
+
+
 def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_path: Path) -> None:
     worse = json.dumps({"clue_sentence_ids": [], "selected_role_ids": ["R02"]})  # -8
     for model, texts in (("ollama:a", (REPLY, worse)), ("ollama:b", (REPLY, REPLY))):
@@ -169,6 +236,16 @@ def test_two_models_are_compared_on_one_episode(worth: Worth, folder: Path, tmp_
     assert "total points, B − A: +10.00, 50 % interval +0.00 to +20.00, p = 1" in out
     code, out, _ = worth("compare", "ollama:a", "ollama:b", "--episode", folder, "--runs", "runs", "--json")
     assert json.loads(out)["figures"]["total"]["differences"] == [0, 20]
+    two = ("compare", "full-story", "evidence-cueing", "--episode", folder, "--runs", "runs")
+    worth("run", folder, "--model", tape(folder, tmp_path / "c", REPLY, cue="evidence-cueing"), "--runs", 1,
+          "--condition", "evidence-cueing", "--out", "runs")  # fmt: skip
+    assert worth(*two)[0] == 1  # no model has runs under both
+    mixed = "evidence-cueing+no-disclosure+no-definition"  # which records call +no-definition+no-disclosure
+    worth("run", folder, "--model", tape(folder, tmp_path / "d", REPLY, cue=mixed), "--runs", 1,
+          "--condition", mixed, "--out", "runs")  # fmt: skip
+    assert worth("compare", "full-story", mixed, "--episode", folder, "--runs", "runs")[0] == 1
+    code, _, err = worth(*two, "--condition", "full-story")
+    assert (code, "--condition: beside two conditions" in err) == (2, True)
     code, _, err = worth("compare", "ollama:a", "ollama:z", "--episode", folder, "--runs", "runs")
     assert (code, "models: ollama:a, ollama:b" in err) == (2, True)
 
@@ -196,7 +273,17 @@ def test_submissions_are_cleaned_into_a_file_and_its_counts(
         (["run", "EP", "--model", "a:b"], "--model"),
         (["run", "EP", "--runs", "0", "--model", "ollama:m"], "--runs"),
         (["run", "EP", "--model", "ollama:m", "--model", "ollama:m", "--dry-run"], "named twice"),
+        (["run", "EP", "--model", "ollama:m", "--temperature", "nan", "--dry-run"], "temperature: found nan"),
+        (["run", "EP", "--model", "ollama:m", "--temperature", "-1", "--dry-run"], "temperature: found -1.0"),
+        (
+            ["run", "EP", "--model", "ollama:m", "--timeout", "0", "--dry-run"],
+            "--timeout: found 0; allowed: 1 to",
+        ),
+        (["run", "EP", "--model", "ollama:m", "--timeout", "nan", "--dry-run"], "--timeout"),
+        (["run", "EP", "--model", "ollama:m", "--concurrency", "0", "--dry-run"], "--concurrency"),
+        (["run", "--matrix", "m.yaml", "--runs", "0", "--model", "ollama:m", "--dry-run"], "--runs: 0 runs"),
         (["score", "EP", "none.jsonl"], "no such file"),
+        (["report", "EP", "one.jsonl", "--html", "."], ".: a folder; allowed: a file in it"),
         (["import-run", "EP", "r", "--model", "m", "--interface", "i", "--tested", "now"], "--tested"),
     ],
 )
@@ -204,6 +291,9 @@ def test_a_wrong_call_is_one_line_and_exit_code_2(
     worth: Worth, folder: Path, words: list[str], said: Any
 ) -> None:
     (Path.cwd() / "r").write_text("x")
+    (Path.cwd() / "m.yaml").write_text("version: 1\nstories: [T01]\n")
+    run = {"model": "a", "repetition": 1, "condition": "full-story", "text": REPLY}
+    (Path.cwd() / "one.jsonl").write_text(json.dumps(run))
     code, out, err = worth(*[folder if one == "EP" else one for one in words])
     assert (code, out) == (2, "")
     assert said in err

@@ -90,6 +90,9 @@ def test_the_runs_that_the_paper_tells_of(ep02: Sheet) -> None:
     # Hy4's response03 took nobody right with 18 for clues; the trio alone costs 16.
     assert participant(JIA, HUANG, FATHER) == -16  # MiniMax-M3's and Hy4's mean (§5.2)
     assert participant(*ep02.episode.role_ids) == 6 - 22
+    # §5.2.8: Kimi K3's four runs with five wrong each and −19.5 on average: −78, so that one of them named one right.
+    wrong = (JIA, HUANG, FATHER, "R07", "R08")
+    assert 3 * participant(*wrong) + participant(*wrong, "R01") == -78
 
 
 def test_the_command_tells_the_points_that_are_known() -> None:

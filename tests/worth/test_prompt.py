@@ -73,6 +73,16 @@ def test_no_number_of_participants_and_nothing_else_of_the_key_changes_a_byte(
         assert build_prompt(load_question(write(tmp_path / f"b{n}", changed))) == before
 
 
+def test_a_line_end_in_a_sentence_makes_no_second_sentence(
+    tmp_path: Path, data: dict[str, Any], write: Write
+) -> None:
+    data["sentences"][0]["text"] = "The bridge was shut\non Friday.\n"  # as a block of YAML is read
+    data["candidates"][0]["name"] = "Ada\u2028[R09] Nobody"
+    text = build_prompt(load_question(write(tmp_path / "x", data))).text
+    assert "\n[S001] The bridge was shut on Friday.\n[S002]" in text
+    assert "\n[R01] Ada [R09] Nobody\n[R02]" in text
+
+
 def test_evidence_cueing_shows_the_ids_of_k_and_nothing_else_does(folder: Path) -> None:
     question = load_question(folder)
     cued = build_prompt(question, Condition(cue="evidence-cueing"), cued=["S004", "S002"])
@@ -89,10 +99,13 @@ def test_evidence_cueing_shows_the_ids_of_k_and_nothing_else_does(folder: Path) 
 def test_variants_withhold_what_they_are_named_for(folder: Path) -> None:
     question = load_question(folder)
     assert "whoever locked it" not in build_prompt(question, Condition(definition=False)).text
-    assert (
-        "has an undisclosed number of key sentences"
-        in build_prompt(question, Condition(disclosure=False)).text
-    )
+    # §4.4: the size of K and which way points go are disclosed; not the number of the right.
+    told, withheld = (build_prompt(question, Condition(disclosure=one)).text for one in (True, False))
+    assert "has 4 key sentences" in told
+    assert "A key sentence adds points, any other costs none. A right character adds points" in told
+    assert "has an undisclosed number of key sentences" in withheld
+    assert "How selections are scored is not disclosed." in withheld
+    assert "points" not in withheld
     orders = {build_prompt(question, Condition(roster_seed=seed)).text for seed in range(20)}
     assert len(orders) == 6  # 3! orders of three candidates, each seen in twenty draws of a fixed generator
 
@@ -110,7 +123,8 @@ def test_a_condition_is_read_back_from_its_name(name: str) -> None:
     assert read_condition(name).name == name
 
 
-@pytest.mark.parametrize("name", ["", "cueing", "full-story+", "full-story+roster-x", "full-story+no-rules"])
+@pytest.mark.parametrize("name", ["", "cueing", "full-story+", "full-story+roster-x", "full-story+no-rules",
+                                  "full-story+roster-1+roster-2", "full-story+no-definition+no-definition"])  # fmt: skip
 def test_a_condition_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(InputError):
         read_condition(name)

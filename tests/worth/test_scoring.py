@@ -106,7 +106,7 @@ def test_the_five_run_totals_of_episode_01(sheet: Sheet, model: str) -> None:
     [(12, 2, [], 4, 16), (17, 0, [-8, -6, -2, -2, -2], -20, -3)],  # §5.2: GPT run 1, Kimi run 3
 )
 def test_single_runs_of_episode_02(
-    clue: int, right: int, wrong: list[int], participant: int, total: int
+    sheet: Sheet, clue: int, right: int, wrong: list[int], participant: int, total: int
 ) -> None:
     ep02 = key([None] * 20, [2, 2, 2, -8, -6, -2, -2, -2, -2], clue_total=41)
     values = ep02.points
@@ -114,8 +114,11 @@ def test_single_runs_of_episode_02(
     others = [one for one in values if values[one] < 0]
     for amount in wrong:
         chosen.append(others.pop(next(n for n, one in enumerate(others) if values[one] == amount)))
-    assert sum(values[one] for one in chosen) == participant
-    assert clue + participant == total
+    found = points(
+        Sheet(sheet.episode.model_copy(update={"quota": Quota(sentences=20)}), ep02, sheet.path), [], chosen
+    )
+    assert (found.participant, clue + found.participant) == (participant, total)
+    assert found.correct + found.incorrect == tuple(chosen)
 
 
 ids = st.lists(st.sampled_from([f"S{n:03d}" for n in range(1, 9)]), unique=True)

@@ -57,6 +57,7 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("key.chain.conclusions.1.verdict", "participant", "wrong-verdict", "R02"),
         ("key.chain.conclusions.0.role", "R03", "unsolvable", "R01"),
         ("key.chain.facts.2.needs", ["S007"], "idle-clue", "S006"),
+        ("key.chain.conclusions.1.facts", ["F4"], "idle-clue", "S006"),  # it gives F3, which leads nowhere then
         ("key.clues.0.weight", None, "no-weight", "S002"),
         ("key.clues.0.proposed", [{"fact": "a lock", "score": 60}], "unconfirmed", "S002"),
         ("key.unaligned", ["It was Tuesday."], "unaligned", "It was Tuesday."),
@@ -84,7 +85,29 @@ def test_each_fault_is_named_with_its_sentence_or_candidate(
     [
         ("sentences.1.id", "S001", "sentences[1].id: 'S001' is used twice"),
         ("candidates.1.id", "R01", "candidates[1].id: 'R01' is used twice"),
-        ("sentences.0.id", "S1", "sentences[0].id: found 'S1'"),
+        (
+            "sentences.0.id",
+            "S1",
+            "sentences[0].id: found 'S1'; allowed: S and three or four digits, such as S001",
+        ),
+        (
+            "key.clues.0.sentence",
+            "s002",
+            "key: clues[0].sentence: found 's002'; allowed: S and three or four digits",
+        ),
+        (
+            "key.participants.0.role",
+            "Ada",
+            "key: participants[0].role: found 'Ada'; allowed: R and two or three digits",
+        ),
+        (
+            "key.chain.facts.0.id",
+            "one",
+            "key: chain.facts[0].id: found 'one'; allowed: F and up to three digits",
+        ),
+        ("id", "../x", "id: found '../x'; allowed: letters, digits, dots and dashes"),
+        ("id", "桥", "id: found '桥'; allowed: letters"),
+        ("version", 1, "version: found 1; allowed: text"),
         ("language", "fr", "language: found 'fr'"),
         ("key.clues.0.weight", "3", "key: clues[0].weight: found '3'"),
         ("key.clues.0.weight", 0, "key: clues[0].weight: found 0"),

@@ -1,5 +1,6 @@
 """Rewrites and modifications against the episode that they vary."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from ludic_deepeval.errors import InputError
 from worth_deepeval.cli import app
 from worth_deepeval.episode import load_question, load_sheet
 from worth_deepeval.prompt import build_prompt
@@ -135,3 +137,78 @@ def test_the_command_takes_the_episode_that_is_varied(
     write(tmp_path / "third", third)
     done = CliRunner().invoke(app, ["validate", str(other), "--base", str(folder)])
     assert (done.exit_code, "changed-key" in done.output) == (1, True)
+
+
+def _ran(folder: Path, where: Path, out: Path, *replies: tuple[list[str], list[str]]) -> None:
+    files = []
+    where.mkdir()
+    for at, (clues, roles) in enumerate(replies, start=1):
+        files.append(where / f"{at}.txt")
+        files[-1].write_text(
+            json.dumps({"clue_sentence_ids": clues, "selected_role_ids": roles}), encoding="utf-8"
+        )
+    how = ["--model", "M", "--interface", "web", "--tested", "2026-08-30", "--out", str(out)]
+    done = CliRunner().invoke(app, ["import-run", str(folder), *map(str, files), *how])
+    assert done.exit_code == 0, done.output
+
+
+def test_runs_of_a_rewrite_are_laid_beside_those_of_its_base_without_points(
+    folder: Path, tmp_path: Path, write: Write, third: dict[str, Any]
+) -> None:
+    """Base: twice S005 alone, and Ben and Cyn. Rewrite: once the same, once S002, S004 and Ada.
+
+    Over the two pairs: key sentences +0 and +2, mean +1; participants +0 and +1, mean +.5; others +0 and −2, mean −1.
+    """
+    other, runs = write(tmp_path / "third", third), tmp_path / "runs"
+    wrong = (["S005"], ["R02", "R03"])
+    _ran(folder, tmp_path / "a", runs, wrong, wrong)
+    _ran(other, tmp_path / "b", runs, wrong, (["S002", "S004"], ["R01"]))
+    call = ["report", str(other), str(runs), "--base", str(folder)]
+    done = CliRunner().invoke(app, [*call, "--json"])
+    [found] = json.loads(done.output)["contrasts"]
+    assert (found["base"], found["other"]) == ("full-story of T01", f"full-story of {third['id']}")
+    assert found["pairs"] == 2
+    assert {one["name"]: one["mean"] for one in found["shifts"]} == {
+        "key sentences": 1, "participants": 0.5, "others named": -1,
+    }  # fmt: skip
+    assert found["models"] == []  # which would hold points
+    turns = {one["name"]: (one["base"]["count"], one["other"]["count"]) for one in found["turns"]}
+    assert turns["select S005 against Cyn, and not S007, which clears"] == (2, 1)
+    assert turns["name all participants and nobody else, by the key of T01"] == (0, 1)
+    assert turns["name the base's most common answer, perhaps among others: Ben, Cyn"] == (2, 1)
+    text = CliRunner().invoke(app, call).output
+    assert "select S005 against Cyn, and not S007, which clears: 2/2, then 1/2" in text
+    page = tmp_path / "page.html"
+    CliRunner().invoke(app, [*call, "--html", str(page), "--csv", str(tmp_path / "csv")])
+    assert "which clears" in page.read_text(encoding="utf-8")
+
+
+def test_after_a_modification_it_is_asked_whose_answer_runs_give(
+    folder: Path, tmp_path: Path, write: Write, ben: dict[str, Any]
+) -> None:
+    """A reader who follows the evidence names Ada first and then Ben; counts by two keys are no one figure."""
+    other, runs = write(tmp_path / "ben", ben), tmp_path / "runs"
+    _ran(folder, tmp_path / "a", runs, (["S002"], ["R01"]))
+    _ran(other, tmp_path / "b", runs, (["S002"], ["R02"]))
+    done = CliRunner().invoke(app, ["report", str(other), str(runs), "--base", str(folder), "--json"])
+    [found] = json.loads(done.output)["contrasts"]
+    assert found["shifts"] == []
+    turns = {one["name"]: (one["base"]["count"], one["other"]["count"]) for one in found["turns"]}
+    assert turns["name all participants and nobody else, by the key of T01"] == (1, 0)
+    assert turns["name all participants and nobody else, by the key of T01-ben"] == (0, 1)
+    assert turns["select S002, which differs"] == (1, 1)
+
+
+def test_what_is_no_variation_of_an_episode_is_not_laid_beside_it(
+    folder: Path, tmp_path: Path, write: Write, ben: dict[str, Any]
+) -> None:
+    ben["key"]["varies"]["episode"] = "T02"
+    other, runs = write(tmp_path / "ben", ben), tmp_path / "runs"
+    _ran(other, tmp_path / "b", runs, (["S002"], ["R02"]))
+    done = CliRunner().invoke(app, ["report", str(other), str(runs), "--base", str(folder)])
+    assert isinstance(done.exception, InputError)
+    assert "--base: varies.episode: T01-ben varies T02, not T01" in str(done.exception)
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text(json.dumps({"model": "a", "repetition": 1, "condition": "full-story", "text": "{}"}))
+    done = CliRunner().invoke(app, ["report", str(other), str(plain), "--base", str(folder)])
+    assert "a plain file, which tells no episode" in str(done.exception)

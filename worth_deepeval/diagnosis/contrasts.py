@@ -5,11 +5,11 @@ the sign of each pair's difference; it takes the pairs of a model for independen
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt
 from statistics import fmean
-from typing import Final
+from typing import Final, TypeAlias
 
 from ludic_deepeval.stats.exact import Test, mcnemar, sign_test
 from ludic_deepeval.stats.intervals import Z95, Rate, wilson
@@ -19,6 +19,7 @@ from worth_deepeval.diagnosis.sample import Sample
 from worth_deepeval.runs import Run
 from worth_deepeval.scoring import WorthScore
 
+Asked: TypeAlias = tuple[str, Callable[[Run], bool]]
 BASE: Final = "full-story"
 EXPLORATORY: Final = ", exploratory"
 _MOST_EXACT: Final = 100  # pairs
@@ -133,8 +134,21 @@ def contrasts(samples: Sequence[tuple[str, Sample]]) -> tuple[Contrast, ...]:
     return tuple(out)
 
 
-def contrast(base: tuple[str, Sample], other: tuple[str, Sample]) -> Contrast:
-    """Contrast two conditions of one episode."""
+def contrast(
+    base: tuple[str, Sample],
+    other: tuple[str, Sample],
+    *,
+    figures: Iterable[str] = tuple(_FIGURES),
+    asked: Sequence[Asked] | None = None,
+) -> Contrast:
+    """Contrast two conditions.
+
+    Args:
+        base: The first, by name.
+        other: The second.
+        figures: Which figures of a score are laid side by side.
+        asked: What is asked of each run; by default what the base's key and its most common answer suggest.
+    """
     runs = [{(run.model, run.repetition): run for run in sample.runs} for _, sample in (base, other)]
     meant = runs[0].keys() & runs[1].keys()
     both = [one for one in runs[0] if one in meant and runs[0][one].score and runs[1][one].score]
@@ -143,7 +157,7 @@ def contrast(base: tuple[str, Sample], other: tuple[str, Sample]) -> Contrast:
     for at, (model, _) in enumerate(both):
         groups[model].append(at)
     found = {
-        name: [_value(value, b) - _value(value, a) for a, b in pairs] for name, value in _FIGURES.items()
+        name: [_value(_FIGURES[name], b) - _value(_FIGURES[name], a) for a, b in pairs] for name in figures
     }
     cued = any(name.startswith("evidence-cueing") for name in (base[0], other[0]))
     scored = sum(run.score is not None for side in runs for run in side.values())
@@ -159,7 +173,7 @@ def contrast(base: tuple[str, Sample], other: tuple[str, Sample]) -> Contrast:
         )
         if pairs
         else (),
-        turns=_turns(base[1], pairs, groups) if pairs else (),
+        turns=_turns(questions(base[1]) if asked is None else asked, pairs, groups) if pairs else (),
         models=tuple(
             ModelShift(
                 model,
@@ -167,6 +181,7 @@ def contrast(base: tuple[str, Sample], other: tuple[str, Sample]) -> Contrast:
                 *(fmean(found[name][i] for i in own) for name in ("total", "clue", "participant")),
             )
             for model, own in groups.items()
+            if "total" in found
         ),
     )
 
@@ -189,24 +204,38 @@ def _shift(name: str, differences: list[int], groups: dict[str, list[int]], *, r
     return Shift(name, middle, interval, p, method, up, down, sign_test(up, down), result)
 
 
-def _turns(base: Sample, pairs: "list[tuple[Run, Run]]", groups: dict[str, list[int]]) -> tuple[Turn, ...]:
+def questions(base: Sample) -> list[Asked]:
+    """What is asked of each run: whom it names of those that a key calls right and wrong, and of its runs' most common answer."""
     key = base.sheet.key
     distractors = frozenset(one.role for one in key.distractors) or frozenset(base.innocent)
     names = {one.id: one.name for one in base.sheet.episode.candidates}
-    asked: list[tuple[str, Callable[[frozenset[str]], bool]]] = [
-        ("name all participants and nobody else", lambda named: named == key.guilty),
-        ("name a participant", lambda named: bool(named & key.guilty)),
-        ("name a distractor", lambda named: bool(named & distractors)),
+    asked: list[Asked] = [
+        ("name all participants and nobody else", lambda run: named(run) == key.guilty),
+        ("name a participant", lambda run: bool(named(run) & key.guilty)),
+        ("name a distractor", lambda run: bool(named(run) & distractors)),
     ]
-    for common in common_sets(base)[:1]:
+    if common := next(iter(common_sets(base)), None):
         who = ", ".join(names[role] for role in sorted(common))
-        asked.append((f"name the base's most common answer, perhaps among others: {who}", common.__le__))
+        asked.append(
+            (
+                f"name the base's most common answer, perhaps among others: {who}",
+                lambda run: common <= named(run),
+            )
+        )
+    return asked
+
+
+def named(run: Run) -> frozenset[str]:
+    """Whom a run names."""
+    return frozenset(run.response.role_ids)
+
+
+def _turns(
+    asked: Sequence[Asked], pairs: "list[tuple[Run, Run]]", groups: dict[str, list[int]]
+) -> tuple[Turn, ...]:
     out = []
     for name, does in asked:
-        sides = [
-            [does(frozenset(run.response.role_ids)) for run in side] for side in zip(*pairs, strict=True)
-        ]
-        first, second = sides
+        first, second = ([does(run) for run in side] for side in zip(*pairs, strict=True))
         leaning = [sum(second[i] - first[i] for i in own) for own in groups.values()]
         only_base = sum(a and not b for a, b in zip(first, second, strict=True))
         only_other = sum(b and not a for a, b in zip(first, second, strict=True))

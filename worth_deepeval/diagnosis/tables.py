@@ -20,7 +20,7 @@ def tables(sheet: Sheet, one: Diagnosis) -> Iterator[Table]:
 
 def contrast_tables(one: Contrast) -> Iterator[Table]:
     """Yield the tables of two conditions."""
-    yield (
+    differences = (
         "Differences over pairs",
         ["Figure", "Mean difference", "Interval", "p (pairs)", "Models up : down", "p (models)", "How"],
         [
@@ -38,6 +38,8 @@ def contrast_tables(one: Contrast) -> Iterator[Table]:
             for each in one.shifts
         ],
     )
+    if one.shifts or not one.turns:
+        yield differences
     yield (
         "What runs do, over pairs",
         ["What", one.base, one.other, "Alone", "McNemar p (pairs)", "Sign test p (models)"],
@@ -53,14 +55,15 @@ def contrast_tables(one: Contrast) -> Iterator[Table]:
             for each in one.turns
         ],
     )
-    yield (
-        "Differences of each model",
-        ["Model", "Pairs", "Total", "Sentences", "People"],
-        [
-            [each.model, str(each.pairs), number(each.total), number(each.clue), number(each.participant)]
-            for each in one.models
-        ],
-    )
+    if one.models or not one.turns:
+        yield (
+            "Differences of each model",
+            ["Model", "Pairs", "Total", "Sentences", "People"],
+            [
+                [each.model, str(each.pairs), number(each.total), number(each.clue), number(each.participant)]
+                for each in one.models
+            ],
+        )
 
 
 def contrast_title(one: Contrast) -> str:
