@@ -132,7 +132,8 @@ class Lockfile(Frozen):
         good, bad = sum(1 for _ in self.ledger.items()), sum(not item.lost for item in self.ungrounded)
         if not good:
             return Unscored(
-                "extraction", f"the Notary found nothing in the prose ({bad} items rest on no quote)"
+                "extraction",
+                f"the Notary found nothing in the prose ({bad} {'item rests' if bad == 1 else 'items rest'} on no quote)",
             )
         most, of = MAX_UNGROUNDED_SHARE
         if bad * of > (good + bad) * most:

@@ -231,7 +231,7 @@ class _Reader:
 
     async def _json(self, request: Request) -> dict[str, Any]:
         completion = await self.model.ask(request, self.meter)
-        said = completion.json()
+        said = completion.json(self.model.name)
         if not isinstance(said, dict):
             raise ModelError("malformed", self.model.name, "the answer is JSON, but no ledger")
         return said
