@@ -70,11 +70,15 @@ class Prompt(Frozen):
 
 
 class Notary(Frozen):
-    """Who read the prose: a person by a mark sheet, or a model."""
+    """Who read the prose: a person by a mark sheet, or a model.
+
+    `prompt` is what a model was asked with, `again` what it is asked with once more where quotes were not found.
+    """
 
     kind: Literal["hand", "model"]
     model: Text | None = None
     prompt: Prompt | None = None
+    again: Prompt | None = None
     options: Plain = Field(default_factory=dict)
     repetition: Offset = 0
 
