@@ -150,6 +150,8 @@ class _Run:
         if stories:
             with open_model(model, record=record) as judge:
                 error = self._each(stories, judge, meter, concurrency, done)
+                if isinstance(error, ModelError) and error.wrong_call and not done:
+                    raise error  # one line: there is nothing to tell
                 if judge.producer.kind != "model" and not self.as_json:
                     say(f"The judge's answers are {judge.producer.kind}: no model gave them.")
         if self.as_json:

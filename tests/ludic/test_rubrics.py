@@ -654,8 +654,9 @@ def test_a_server_that_is_not_there_is_one_line(ludic: Ludic, monkeypatch: pytes
     monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
     monkeypatch.delenv("LUDIC_MODEL", raising=False)
     ran = ludic("crosscheck", STORIES / "three-liens.md", "--no-pcv")
-    assert ran.code == 2
-    assert "no server at http://127.0.0.1:9" in ran.faults[0]
+    assert (ran.code, ran.out, len(ran.faults)) == (2, "", 1)
+    assert "no server at http://127.0.0.1:9" in ran.err
+    assert "ludic annotate" in ran.err
 
 
 def test_an_unread_story_is_told_apart(judge: Scripted, tale: Path, ludic: Ludic) -> None:
