@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ludic_deepeval.rubrics import RubricKind
 
 
+_INTERRUPTED = 130
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
     app.command()(crosscheck)
@@ -143,10 +146,12 @@ class _Run:
 
         meter = Meter(Budget(*budget))
         done: list[CrossCheck] = []
-        error: ModelError | None = None
+        error: ModelError | KeyboardInterrupt | None = None
         if stories:
             with open_model(model, record=record) as judge:
                 error = self._each(stories, judge, meter, concurrency, done)
+                if isinstance(error, ModelError) and error.wrong_call and not done:
+                    raise error  # one line: there is nothing to tell
                 if judge.producer.kind != "model" and not self.as_json:
                     say(f"The judge's answers are {judge.producer.kind}: no model gave them.")
         if self.as_json:
@@ -158,10 +163,15 @@ class _Run:
                 say(line)
             say(str(meter.spent))
         if error is not None:
-            complain(error)
+            if isinstance(error, ModelError):
+                complain(error)
+            else:
+                note("interrupted")
             left = [clean(str(result.path), limit=200) for result, _ in stories[len(done) :]]
             note(f"left: {', '.join(left)}")
-            return 1 if error.kind == "budget" else 2
+            if isinstance(error, ModelError):
+                return 2 if error.wrong_call else 1
+            return _INTERRUPTED
         return 1 if unread or any(one.flagged or one.unmeasured for one in done) else 0
 
     def _each(
@@ -171,7 +181,7 @@ class _Run:
         meter: "Meter",
         concurrency: int,
         done: "list[CrossCheck]",
-    ) -> ModelError | None:
+    ) -> ModelError | KeyboardInterrupt | None:
         """Ask about the stories in turn; return what ended it before its end."""
         from ludic_deepeval.crosscheck import crosscheck as both_layers
         from ludic_deepeval.llm.loop import run
@@ -192,8 +202,8 @@ class _Run:
                         dimensions=self.dimensions,
                     )
                 )
-            except ModelError as error:
-                return error
+            except (ModelError, KeyboardInterrupt) as ended:
+                return ended
             done.append(found)
             if not self.as_json:
                 for line in crosscheck_text(found):

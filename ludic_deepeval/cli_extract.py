@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.sources import Story
     from ludic_deepeval.stability import Stability
 
-_WRONG_CALL = frozenset({"unreachable", "unknown-model", "denied", "unrecorded", "rejected", "too-long"})
 _INTERRUPTED = 130
 
 Stories = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
@@ -37,6 +36,11 @@ Tokens = Annotated[
 Record = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Record every answer, for --model recorded:FOLDER.")
 ]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(min=200, help="The longest answer, thinking included; 12,000. Less for a small context."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask nobody.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -59,12 +63,7 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     temperature: Annotated[
         float, typer.Option(min=0, max=2, help="How freely the model chooses its words.")
     ] = 0.0,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=200, help="The longest answer, thinking included; 12,000. Less for a small context."
-        ),
-    ] = None,
+    max_tokens: MaxTokens = None,
     batch: Annotated[
         Path | None,
         typer.Option(
@@ -72,14 +71,12 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
             help="Hand all stories in at once to Anthropic, at half the price and within a day; FILE remembers it.",
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would cost, and ask nobody.")
-    ] = False,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Have a model read stories: each quote is found in the prose by code, and what rests on none is left out."""
-    from ludic_deepeval.extracting import jobs_for, read_all, requests_of
-    from ludic_deepeval.llm.budget import Budget, Meter, preview
+    from ludic_deepeval.extracting import jobs_for, read_all
+    from ludic_deepeval.llm.budget import Budget, Meter
     from ludic_deepeval.notary import ANSWER, Settings
 
     settings = Settings(temperature=temperature, max_tokens=max_tokens or ANSWER)
@@ -89,20 +86,7 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     plans, errors = _plans(paths, name, settings, changed=changed, force=force)
     jobs = jobs_for(plans, repeat)
     if dry_run:
-        to_read = {job.plan.story.path for job in jobs}
-        found = preview(list(requests_of(jobs)))
-        from ludic_deepeval.report.as_extract import preview_text
-
-        if as_json:
-            cost = {
-                "calls": found.calls,
-                "prompt_tokens": found.prompt_tokens,
-                "completion_tokens": found.completion_tokens,
-            }
-            print_json({"version": 1, "model": name, "stories": len(to_read), "at_most": cost})
-        else:
-            for line in preview_text(name, len(plans) - len(to_read), len(to_read), found):
-                say(line)
+        say_cost(name, plans, jobs, as_json=as_json)
         _end(errors, 0)
     meter = Meter(Budget(budget_calls, budget_tokens))
     keeper = _Keeper()
@@ -142,6 +126,26 @@ def main(words: list[str]) -> None:
         return 0
 
     sys.exit(guarded(run))
+
+
+def say_cost(name: str, plans: "list[Plan]", jobs: "list[Job]", *, as_json: bool) -> None:
+    """Say what readings would cost."""
+    from ludic_deepeval.extracting import requests_of
+    from ludic_deepeval.llm.budget import preview
+    from ludic_deepeval.report.as_extract import preview_text
+
+    to_read = {job.plan.story.path for job in jobs}
+    found = preview(list(requests_of(jobs)))
+    if as_json:
+        cost = {
+            "calls": found.calls,
+            "prompt_tokens": found.prompt_tokens,
+            "completion_tokens": found.completion_tokens,
+        }
+        print_json({"version": 1, "model": name, "stories": len(to_read), "at_most": cost})
+        return
+    for line in preview_text(name, len(plans) - len(to_read), len(to_read), found):
+        say(line)
 
 
 class _Keeper:
@@ -275,7 +279,7 @@ def _code(run: "Run | None", report: "Report") -> int:
         return _INTERRUPTED
     failed = [one for one in run.results if isinstance(one, ModelError)]
     stop = [run.stopped] if isinstance(run.stopped, ModelError) else []
-    if any(error.kind in _WRONG_CALL for error in (*failed, *stop)):
+    if any(error.wrong_call for error in (*failed, *stop)):
         return 2
     unscored = any(one.extraction and one.extraction.lock.too_little_grounded for one in report.stories)
     left = any(one.state == "left" for one in report.stories)

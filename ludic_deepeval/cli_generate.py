@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ludic_deepeval.trial_plan import Setting
 
 _MOST = 100
+_INTERRUPTED = 130
 
 
 def register(app: typer.Typer) -> None:
@@ -205,8 +206,10 @@ def _one(folder: Path, plan: "Plan", job: _Job, *, as_json: bool) -> int:
     from ludic_deepeval.trial import TrialFolder
 
     faction, location = _names(plan, job.setting)
+    done: list[Draft] = []
 
     def tell(draft: Draft) -> None:
+        done.append(draft)
         if not as_json:
             for line in draft_text(draft, faction, location):
                 say(line)
@@ -225,10 +228,12 @@ def _one(folder: Path, plan: "Plan", job: _Job, *, as_json: bool) -> int:
                 on_draft=tell,
             )
         )
-    except ModelError as error:
-        return _stopped(error, folder, job)
+    except (ModelError, KeyboardInterrupt) as ended:
+        if as_json and done:
+            print_json(trial_json(plan, done, None, folder, stopped=ended))
+        return _stopped(ended, folder, job)
     if as_json:
-        print_json(trial_json(trial, folder))
+        print_json(trial_json(plan, trial.drafts, trial.result, folder))
     else:
         for line in end_text(trial):
             say(line)
@@ -244,12 +249,17 @@ def _spent(job: _Job) -> str:
     )
 
 
-def _stopped(error: ModelError, folder: Path, job: _Job) -> int:
-    """Say what is left when asking ended; 1 when only the budget did."""
-    complain(error)
+def _stopped(ended: ModelError | KeyboardInterrupt, folder: Path, job: _Job) -> int:
+    """Say what was done when asking ended before the trial did: by an error, a spent budget or Ctrl-C."""
+    if isinstance(ended, ModelError):
+        complain(ended)
+    else:
+        note("interrupted")
     if (folder / "run.json").exists():
         note(f"{job.meter.spent}; what was done is in {folder}, and the same command goes on from there")
-    return 1 if error.kind == "budget" else 2
+    if isinstance(ended, ModelError):
+        return 2 if ended.wrong_call else 1
+    return _INTERRUPTED
 
 
 def _both(plans: "list[tuple[Path, Plan]]", job: _Job, *, as_json: bool) -> int:
@@ -259,7 +269,7 @@ def _both(plans: "list[tuple[Path, Plan]]", job: _Job, *, as_json: bool) -> int:
 
     cells: list[Cell] = []
     for cell in _cells(plans, job):
-        if isinstance(cell, ModelError):
+        if isinstance(cell, ModelError | KeyboardInterrupt):
             return _stopped(cell, plans[len(cells)][0], job)
         cells.append(cell)
     found = side_by_side(cells)
@@ -275,7 +285,7 @@ def _both(plans: "list[tuple[Path, Plan]]", job: _Job, *, as_json: bool) -> int:
     return 0 if all(cell.card for cell in cells) else 1
 
 
-def _cells(plans: "list[tuple[Path, Plan]]", job: _Job) -> "Iterator[Cell | ModelError]":
+def _cells(plans: "list[tuple[Path, Plan]]", job: _Job) -> "Iterator[Cell | ModelError | KeyboardInterrupt]":
     """Run each trial; what ends all of them ends here, what ends one is its cell."""
     from ludic_deepeval.architect import run_trial
     from ludic_deepeval.contrast import Cell
@@ -301,6 +311,9 @@ def _cells(plans: "list[tuple[Path, Plan]]", job: _Job) -> "Iterator[Cell | Mode
                 return
             yield Cell(plan.arm, plan.seed, faction, location, why=str(error))
             continue
+        except KeyboardInterrupt as pressed:
+            yield pressed
+            return
         (draft,) = trial.drafts
         why = f"{draft.unscored.cause}: {draft.unscored.reason}" if draft.unscored else ""
         yield Cell(plan.arm, plan.seed, faction, location, None if why else draft.card, why)

@@ -9,24 +9,31 @@ from ludic_deepeval.cli_extract import (
     AsJson,
     Calls,
     Concurrency,
+    DryRun,
+    MaxTokens,
     ModelOption,
     Record,
     Stories,
     Tokens,
     name_of,
     open_asked,
+    say_cost,
 )
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.terminal import complain, print_json, say
 
 if TYPE_CHECKING:
+    from ludic_deepeval.extracting import Job
     from ludic_deepeval.llm.budget import Meter
+    from ludic_deepeval.llm.client import Model
     from ludic_deepeval.lockfile import Lockfile
     from ludic_deepeval.notary_eval import Pair
     from ludic_deepeval.sources import Story
 
+_INTERRUPTED = 130
 
-def notary_eval(
+
+def notary_eval(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     paths: Stories,
     model: ModelOption = None,
     against: Annotated[
@@ -37,6 +44,8 @@ def notary_eval(
     budget_calls: Calls = None,
     budget_tokens: Tokens = None,
     record: Record = None,
+    max_tokens: MaxTokens = None,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Score a model's readings against marks made by hand: item by item, and in the figures they lead to. Writes no lockfile."""
@@ -46,13 +55,26 @@ def notary_eval(
 
     if against is not None and (model is not None or record is not None):
         raise InputError("--against", "given with --model or --record", allowed="one of them")
+    if against is not None and dry_run:
+        raise InputError("--against", "given with --dry-run", hint="lockfiles cost nothing")
     gold, errors = _gold(paths)
     meter = None
+    interrupted = False
     if against is not None:
         reader, (reads, missing) = str(against), _ready(gold, against)
     else:
+        jobs = _jobs(gold, max_tokens)
+        reader, opened = name_of(model, record)
+        if dry_run:
+            say_cost(reader, [job.plan for job in jobs], jobs, as_json=as_json)
+            for error in errors:
+                complain(error)
+            raise typer.Exit(2 if errors else 0)
         meter = Meter(Budget(budget_calls, budget_tokens))
-        reader, (reads, missing) = _asked(gold, model, record, concurrency, meter)
+        reads, missing = {}, []
+        if jobs:
+            with opened or open_asked(model, record) as asked:
+                reads, missing, interrupted = _asked(list(gold), jobs, asked, concurrency, meter)
     found = evaluate(_pairs(gold, reads), missing)
     spent = meter.spent if meter else None
     if as_json:
@@ -62,7 +84,7 @@ def notary_eval(
             say(line)
     for error in errors:
         complain(error)
-    raise typer.Exit(2 if errors else 1 if missing else 0)
+    raise typer.Exit(2 if errors else _INTERRUPTED if interrupted else 1 if missing else 0)
 
 
 Gold = dict[Path, "tuple[Story, Lockfile]"]
@@ -112,30 +134,37 @@ def _ready(gold: Gold, folder: Path) -> Readings:
     return reads, missing
 
 
-def _asked(
-    gold: Gold, model: str | None, record: Path | None, concurrency: int, meter: "Meter"
-) -> tuple[str, Readings]:
-    from ludic_deepeval.extracting import Job, Plan, read_all
-    from ludic_deepeval.notary import Settings
+def _jobs(gold: Gold, max_tokens: int | None) -> "list[Job]":
+    from ludic_deepeval.check import Checker
+    from ludic_deepeval.extracting import Job, Plan
+    from ludic_deepeval.notary import ANSWER, Settings
 
-    name, opened = name_of(model, record)
+    checker = Checker()  # each story is asked what `ludic extract` would ask of it
+    return [
+        Job(Plan(story, "read", Settings(max_tokens=max_tokens or ANSWER, policy=checker.policy_for(story))))
+        for story, _ in gold.values()
+    ]
+
+
+def _asked(
+    paths: list[Path], jobs: "list[Job]", model: "Model", concurrency: int, meter: "Meter"
+) -> "tuple[dict[Path, Lockfile], list[tuple[str, str]], bool]":
+    """The readings, why others are missing, and whether Ctrl-C ended it."""
+    from ludic_deepeval.extracting import read_all
+
     reads: dict[Path, Lockfile] = {}
     missing: list[tuple[str, str]] = []
-    jobs = [Job(Plan(story, "read", Settings())) for story, _ in gold.values()]
-    if not jobs:
-        return name, (reads, missing)
-    with opened or open_asked(model, record) as asked:
-        run = read_all(jobs, asked, concurrency=concurrency, meter=meter, on_done=lambda _job, _read: None)
-    if isinstance(run.stopped, ModelError) and not any(run.results):
+    run = read_all(jobs, model, concurrency=concurrency, meter=meter, on_done=lambda _job, _read: None)
+    if isinstance(run.stopped, ModelError) and run.stopped.kind != "budget" and not any(run.results):
         raise run.stopped
-    for path, result in zip(gold, run.results, strict=True):
+    for path, result in zip(paths, run.results, strict=True):
         if result is None:
             missing.append((str(path), str(getattr(run.stopped, "found", "interrupted"))))
         elif isinstance(result, ModelError):
             missing.append((str(path), str(result)))
         else:
             reads[path] = result.lock
-    return name, (reads, missing)
+    return reads, missing, run.stopped == "interrupted"
 
 
 def _pairs(gold: Gold, reads: "dict[Path, Lockfile]") -> "list[Pair]":

@@ -81,12 +81,13 @@ ModelFault: TypeAlias = Literal[
     "budget",  # the calls or tokens that were allowed are spent
 ]
 _FOR_ALL: Final = frozenset({"unreachable", "unknown-model", "denied"})
+_WRONG_CALL: Final = _FOR_ALL | {"unrecorded", "rejected", "too-long"}
 
 
 class ModelError(LudicError):
     """A model that gave no answer that can be used, said in one line.
 
-    A caller ends with it (exit code 2), or makes it the cause of an `Unscored` (`llm.client.unscored`).
+    A command ends with it (exit code 2 for a `wrong_call`, else 1), or a caller makes it the cause of an `Unscored` (`llm.client.unscored`).
 
     Args:
         kind: What went wrong, for programs.
@@ -127,6 +128,11 @@ class ModelError(LudicError):
     def for_all(self) -> bool:
         """Whether every other request to this model would end the same way."""
         return self.kind in _FOR_ALL
+
+    @property
+    def wrong_call(self) -> bool:
+        """Whether the call has to be changed (exit code 2); else the same call may be answered another time (exit code 1)."""
+        return self.kind in _WRONG_CALL
 
 
 def clean(text: str, *, limit: int = _SHOWN) -> str:

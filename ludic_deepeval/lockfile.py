@@ -70,11 +70,15 @@ class Prompt(Frozen):
 
 
 class Notary(Frozen):
-    """Who read the prose: a person by a mark sheet, or a model."""
+    """Who read the prose: a person by a mark sheet, or a model.
+
+    `prompt` is what a model was asked with, `again` what it is asked with once more where quotes were not found.
+    """
 
     kind: Literal["hand", "model"]
     model: Text | None = None
     prompt: Prompt | None = None
+    again: Prompt | None = None
     options: Plain = Field(default_factory=dict)
     repetition: Offset = 0
 
@@ -132,7 +136,8 @@ class Lockfile(Frozen):
         good, bad = sum(1 for _ in self.ledger.items()), sum(not item.lost for item in self.ungrounded)
         if not good:
             return Unscored(
-                "extraction", f"the Notary found nothing in the prose ({bad} items rest on no quote)"
+                "extraction",
+                f"the Notary found nothing in the prose ({bad} {'item rests' if bad == 1 else 'items rest'} on no quote)",
             )
         most, of = MAX_UNGROUNDED_SHARE
         if bad * of > (good + bad) * most:

@@ -146,11 +146,15 @@ async def extract(
 
 def notary_for(model: str, settings: Settings, repetition: int = 1) -> Notary:
     """What a lockfile says of who read and how; a reading by an equal one need not be made again."""
-    prompt = prompt_for("notary", settings.policy)
+    first, again = (
+        Prompt(version=str(prompt.version), sha256=prompt.sha256)
+        for prompt in (prompt_for(role, settings.policy) for role in ("notary", "notary-again"))
+    )
     return Notary(
         kind="model",
         model=model,
-        prompt=Prompt(version=str(prompt.version), sha256=prompt.sha256),
+        prompt=first,
+        again=again if settings.ask_again else None,
         options=settings.for_repetition(repetition).recorded,
         repetition=repetition,
     )
@@ -231,7 +235,7 @@ class _Reader:
 
     async def _json(self, request: Request) -> dict[str, Any]:
         completion = await self.model.ask(request, self.meter)
-        said = completion.json()
+        said = completion.json(self.model.name)
         if not isinstance(said, dict):
             raise ModelError("malformed", self.model.name, "the answer is JSON, but no ledger")
         return said

@@ -302,7 +302,7 @@ class _Trial:
             raise
         role.count(request, completion)
         try:
-            return read(completion.json())
+            return read(completion.json(role.model.name))
         except ModelError as error:
             return _Useless(error.found)
         except UnusableError as error:

@@ -214,13 +214,25 @@ def note(line: str) -> None:
     print(clean(line, limit=1000), file=sys.stderr)  # noqa: T201
 
 
+def _code_of(command: Callable[[], int]) -> int:
+    """Run a command that may end as Typer ends every one: by `SystemExit`, and a closed pipe as a 1 that says "falls short"."""
+    try:
+        return command()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        raise
+
+
 def guarded(command: Callable[[], int], program: str = "ludic") -> int:
     """Run a command and return its exit code; every error is one line on standard error and exit code 2."""
     for stream in (sys.stdout, sys.stderr):  # a Windows pipe, or a file whose name is no text, ends no run
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = command()
+        code = _code_of(command)
         sys.stdout.flush()
     except LudicError as error:
         complain(error, program)

@@ -115,9 +115,9 @@ class Completion:
         """The text without thinking in front of it."""
         return split_thinking(self.text)[1]
 
-    def json(self) -> Any:
-        """The answer as JSON, read strictly (see `parse_json`)."""
-        return parse_json(self.text, model=self.model)
+    def json(self, name: str = "") -> Any:
+        """The answer as JSON, read strictly (see `parse_json`); an error names the model by `name`, as `provider:model`."""
+        return parse_json(self.text, model=name or self.model)
 
 
 @dataclass(frozen=True)

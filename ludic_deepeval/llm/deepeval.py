@@ -189,7 +189,7 @@ class AsDeepEval(DeepEvalBaseLLM):  # type: ignore[misc]  # DeepEval has no type
 def _fitted(completion: Completion, schema: type[BaseModel] | None, model: str) -> BaseModel | str:
     if schema is None:
         return completion.answer
-    value = completion.json()
+    value = completion.json(model)
     try:
         return schema.model_validate(value)
     except ValidationError as error:

@@ -109,6 +109,8 @@ def open_model(
         return model
     if chosen.provider == "recorded":
         raise InputError("--record", "a recording cannot be recorded", allowed="a model that answers")
+    if record.exists() and not record.is_dir():  # before anything is paid for
+        raise InputError(record, "this is no folder", where="--record", allowed="a folder, also a new one")
     from ludic_deepeval.llm.recorded import RecordingModel, Recordings  # noqa: PLC0415
 
     return RecordingModel(model, Recordings(record))

@@ -142,7 +142,8 @@ class OllamaModel(Model):
 
     async def _context_for(self, request: Request, client: Any) -> int:
         """The context to ask for; refuse a prompt that cannot fit into the model's."""
-        need = most_tokens(request.system, request.prompt) + TEMPLATE + request.max_tokens
+        read = most_tokens(request.system, request.prompt) + TEMPLATE
+        need = read + request.max_tokens
         async with self._asking:
             if self._most is None:
                 shown = await self._asked(client.show, model=self._model)
@@ -151,7 +152,7 @@ class OllamaModel(Model):
                 ]
                 self._most = (whole_number(found[0]) or 0) if found else 0
             if self._most and need > self._most:
-                raise self._server.too_long(sent=need, most=self._most)
+                raise self._server.no_room(read=read, written=request.max_tokens, most=self._most)
             size = max(_SMALLEST, 1 << (need - 1).bit_length(), self._context)
             self._context = min(size, self._most) if self._most else size
             return self._context

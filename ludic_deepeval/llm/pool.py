@@ -125,8 +125,8 @@ def work_through(
             on_done(at, result)
 
     unusable: InputError | None = None
-    background = submit(_work(jobs, work, max(1, min(workers, len(jobs))), ended))
-    with _CtrlC() as ctrl_c:
+    with _CtrlC() as ctrl_c:  # before anything is asked, or what was answered by then would be lost
+        background = submit(_work(jobs, work, max(1, min(workers, len(jobs))), ended))
         try:
             while (arrived := _next(ended, background, ctrl_c)) is not None:
                 take(*arrived)

@@ -133,6 +133,17 @@ class Server:
         hint = "cut the text into parts, or take a model with a longer context"
         return ModelError("too-long", self.model, f"the prompt is too long{over}", hint=hint)
 
+    def no_room(self, *, read: int, written: int, most: int) -> ModelError:
+        """Prompt and answer do not both fit into the model's context, the prompt alone perhaps; tokens are bounds from above."""
+        if read >= most:
+            return self.too_long(sent=read, most=most)
+        found = (
+            f"no room for the answer: up to {read:,} tokens to read and {written:,} to write where {most:,} fit,"
+            f" {read + written - most:,} too many"
+        )
+        hint = f"allow an answer of at most {most - read:,} (--max-tokens), or take a model with a longer context"
+        return ModelError("too-long", self.model, found, hint=hint)
+
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds for which a server asks to be left alone, from Retry-After in seconds or as a date."""

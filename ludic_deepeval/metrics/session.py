@@ -102,6 +102,7 @@ class _SessionMetric(LedgerMetric):
                 models[1],
                 repetition=self.repetition,
                 same_model=self.same_model,
+                policy=reading.card.policy,
             )
         finally:
             for model, given in zip(models, (self.tester, self.judge), strict=True):

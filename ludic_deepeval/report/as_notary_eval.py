@@ -8,11 +8,14 @@ from typing import Any
 from ludic_deepeval.errors import clean
 from ludic_deepeval.llm.budget import Spent
 from ludic_deepeval.notary_eval import Error, Evaluation, StoryRow
+from ludic_deepeval.report.as_text import counted
 
 
 def eval_text(found: Evaluation, reader: str, spent: Spent | None) -> Iterator[str]:
     """Yield the lines of a report."""
-    yield clean(f"{reader} against marks made by hand, {len(found.rows)} stories", limit=400)
+    yield clean(
+        f"{reader} against marks made by hand, {counted(len(found.rows), 'story', 'stories')}", limit=400
+    )
     yield f"  {'':<10}{'by hand':>8}{'read':>6}{'same':>6}{'precision':>11}{'recall':>8}{'F1':>6}{'no quote':>10}"
     for row in found.kinds:
         shares = f"{_share(row.precision):>11}{_share(row.recall):>8}{_share(row.f1):>6}"
@@ -52,7 +55,7 @@ def _row(row: StoryRow) -> str:
 def _error(found: Error | None, digits: int) -> str:
     if found is None:
         return "error: not measured"
-    return f"error: mean {float(found.mean):+.{digits}f}, mean size {float(found.absolute):.{digits}f}, on {found.n} stories"
+    return f"error: mean {float(found.mean):+.{digits}f}, mean size {float(found.absolute):.{digits}f}, on {counted(found.n, 'story', 'stories')}"
 
 
 def _share(value: Fraction | None) -> str:

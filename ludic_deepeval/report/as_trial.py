@@ -1,12 +1,12 @@
 """What `ludic generate` says of trials: lines for people, JSON for programs. Nothing is computed here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from ludic_deepeval.architect import Draft, Trial
 from ludic_deepeval.contrast import FIGURES, Cell, Contrast
-from ludic_deepeval.errors import clean
+from ludic_deepeval.errors import ModelError, clean
 from ludic_deepeval.ledger import PHASE_NAMES
 from ludic_deepeval.outcome import Unscored
 from ludic_deepeval.report.as_json import card_json
@@ -14,7 +14,7 @@ from ludic_deepeval.report.margin import count
 from ludic_deepeval.rewrite_failures import Cascade, Quiet
 from ludic_deepeval.rewrites import Added, Met, Rewrite
 from ludic_deepeval.scoring import ScoreCard, decimal
-from ludic_deepeval.trial import Plan
+from ludic_deepeval.trial import Plan, Result
 
 _KINDS: Final = {
     "npcs": ("person", "people"),
@@ -30,7 +30,7 @@ def plan_text(plan: Plan, faction: str, location: str) -> str:
     """What a trial is about, in a line."""
     prompt = "the Architect of Hooks" if plan.arm == "architect" else "the control prompt"
     rewrites = count(plan.max_iter, "rewrite", "rewrites")
-    gate = f"up to {rewrites}" if plan.gated else "not gated"
+    gate = "not gated" if not plan.gated else f"up to {rewrites}" if plan.max_iter else rewrites
     return f"seed {plan.seed}: {faction}, {location}; {prompt}, {gate}"
 
 
@@ -146,18 +146,30 @@ def _quiet_text(found: Quiet) -> str:
     )
 
 
-def trial_json(trial: Trial, folder: Path) -> dict[str, Any]:
-    """One trial for programs: what `run.json`, the decisions and `result.json` say."""
+def trial_json(
+    plan: Plan,
+    drafts: Sequence[Draft],
+    result: Result | None,
+    folder: Path,
+    *,
+    stopped: ModelError | KeyboardInterrupt | None = None,
+) -> dict[str, Any]:
+    """One trial for programs: what `run.json`, the decisions and `result.json` say, or what there is of them and what ended it."""
+    why = None
+    if stopped is not None:
+        kind = stopped.kind if isinstance(stopped, ModelError) else "interrupted"
+        why = {"kind": kind, "message": str(stopped) or "interrupted"}
     return {
         "version": 1,
         "folder": folder.as_posix(),
-        "plan": trial.plan.model_dump(mode="json"),
+        "plan": plan.model_dump(mode="json"),
         "drafts": [
             draft.decided.model_dump(mode="json")
             | {"written": draft.written.model_dump(mode="json"), "read": draft.read.model_dump(mode="json")}
-            for draft in trial.drafts
+            for draft in drafts
         ],
-        "result": trial.result.model_dump(mode="json"),
+        "result": result.model_dump(mode="json") if result else None,
+        "stopped": why,
     }
 
 

@@ -1,11 +1,16 @@
+import _thread
+import asyncio
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ludic_deepeval.cli import main
+from ludic_deepeval.llm.client import Completion, Request
 
 TALE = """\
 Odo Marsh still signs the ledgers at the mill, and he signs them late.
@@ -81,3 +86,33 @@ def locked(tale: Path, ludic: Ludic) -> Path:
     """The same folder once the story is locked."""
     assert ludic("lock", "tale.md").code == 0
     return tale
+
+
+CtrlC = Callable[[Any, int], None]
+
+
+@pytest.fixture
+def ctrl_c_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[CtrlC]:
+    """Have Ctrl-C pressed once when a scripted model has been asked so often and is asked again, as in a terminal.
+
+    A process that was started in the background begins with it switched off.
+    """
+
+    def arrange(model: Any, asked: int) -> None:
+        answer, pressed = model.answer, False
+
+        async def instead(request: Request) -> Completion:
+            nonlocal pressed
+            if len(model.asked) >= asked:
+                if not pressed:
+                    pressed = True
+                    _thread.interrupt_main()
+                await asyncio.sleep(60)
+            completion: Completion = await answer(request)
+            return completion
+
+        monkeypatch.setattr(model, "answer", instead)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield arrange
+    signal.signal(signal.SIGINT, before)

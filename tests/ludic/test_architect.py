@@ -18,11 +18,12 @@ from ludic_deepeval.llm.budget import Budget, Meter
 from ludic_deepeval.llm.client import ChatModel
 from ludic_deepeval.llm.loop import run
 from ludic_deepeval.llm.recorded import RecordingModel, Recordings
+from ludic_deepeval.llm.retry import Retry
 from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import score_ledger
 from ludic_deepeval.trial import Plan, TrialFolder
 from ludic_deepeval.trial_plan import Setting, draw, make_plan, world_text
-from tests.ludic.conftest import Ludic
+from tests.ludic.conftest import CtrlC, Ludic
 from tests.scripted_turns import READY, WEAK, Answer, Scripted, bare, notary_of, prose_of
 
 ROOT = Path(__file__).parents[2]
@@ -498,6 +499,38 @@ def test_a_spent_budget_ends_with_1_and_says_how_to_go_on(here: Path, setting: S
     assert "the budget of 2 calls is spent" in ran.faults[0]
     assert ran.faults[1].startswith("2 calls, 200 tokens read, 80 written; what was done is in run")
     assert ludic(*options).code == 0
+
+
+def test_what_was_done_is_in_the_json_when_something_ends_the_trial(
+    here: Path, ludic: Ludic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that fails at the rewrite: the first draft is told, there is no result, and the call was not wrong."""
+    architect, notary = both(WEAK, READY)
+    architect.answers[1] = ModelError("server-error", "ollama:scripted", "it failed (500)")
+    architect.retry = Retry(attempts=1)
+    opened = iter([architect, notary])
+    monkeypatch.setattr("ludic_deepeval.llm.names.open_model", lambda *_, **__: next(opened))
+    ran = ludic("generate", "--bible", "faerun", "--out", "run", "--model", "ollama:scripted", "--json")
+    told = json.loads(ran.out)
+    assert ran.code == 1
+    assert [draft["decision"] for draft in told["drafts"]] == ["rewrite"]
+    assert (told["result"], told["stopped"]["kind"]) == (None, "server-error")
+    assert "what was done is in run, and the same command goes on from there" in ran.err
+
+
+def test_ctrl_c_keeps_the_drafts_and_says_how_to_go_on(
+    here: Path, ludic: Ludic, monkeypatch: pytest.MonkeyPatch, ctrl_c_at: CtrlC
+) -> None:
+    architect, notary = both(WEAK, READY)
+    ctrl_c_at(architect, 1)
+    opened = iter([architect, notary])
+    monkeypatch.setattr("ludic_deepeval.llm.names.open_model", lambda *_, **__: next(opened))
+    ran = ludic("generate", "--bible", "faerun", "--out", "run", "--model", "ollama:scripted", "--json")
+    told = json.loads(ran.out)
+    assert (ran.code, told["stopped"]["kind"], len(told["drafts"])) == (130, "interrupted", 1)
+    assert ran.faults[0] == "interrupted"
+    assert "the same command goes on from there" in ran.faults[1]
+    assert (here / "run" / "draft-0.md").is_file()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """`ludic stress` and `ludic reuse-eval` from the outside, with scripted models behind them."""
 
-import _thread
-import asyncio
 import json
-import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +10,11 @@ import pytest
 
 from ludic_deepeval.errors import ModelError
 from ludic_deepeval.llm import names
-from ludic_deepeval.llm.client import Completion, Request
+from ludic_deepeval.llm.client import Request
 from ludic_deepeval.llm.names import open_model
 from ludic_deepeval.llm.recorded import RecordingModel, Recordings
 from ludic_deepeval.session import load_session
-from tests.ludic.conftest import Ludic
+from tests.ludic.conftest import CtrlC, Ludic
 from tests.scripted import Scripted, all_invented, emitted_in, judge_by, outline
 
 ROOT = Path(__file__).parents[2]
@@ -214,31 +211,10 @@ def test_a_spent_budget_keeps_what_is_done_and_says_what_is_left(
     assert [path.parent.name for path in (locked / "sessions").rglob("session.json")] == ["other"]
 
 
-class Interrupting(Scripted):
-    """Presses Ctrl-C once when it is asked for the second story, and never answers that: its three sessions are asked for at once."""
-
-    pressed = False
-
-    async def answer(self, request: Request) -> Completion:
-        if len(self.asked) >= 3:
-            if not self.pressed:
-                self.pressed = True
-                _thread.interrupt_main()
-            await asyncio.sleep(60)
-        return await super().answer(request)
-
-
-@pytest.fixture
-def with_ctrl_c() -> Iterator[None]:
-    """Ctrl-C as in a terminal: a process that was started in the background begins with it switched off."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_ctrl_c_keeps_what_is_done(locked: Path, ludic: Ludic, install: Install, with_ctrl_c: None) -> None:
+def test_ctrl_c_keeps_what_is_done(locked: Path, ludic: Ludic, install: Install, ctrl_c_at: CtrlC) -> None:
     two_stories(locked, ludic)
-    planner = Interrupting("tester", good_tester()._answer)
+    planner = good_tester()
+    ctrl_c_at(planner, 3)
     install(planner, judge_by(reused))
     ran = ludic("stress", ".", *MODELS, "--concurrency", 1, "--out", "sessions")
     assert ran.code == 130

@@ -122,3 +122,70 @@ def test_a_key_is_in_no_file_and_no_line_even_when_the_model_says_it(
     assert list((tale / "kept").glob("*.json"))
     assert KEY in str(server.asked[0].headers)
     assert KEY not in ran.out + ran.err + "".join(path.read_text(encoding="utf-8") for path in written)
+
+
+BIBLE = Path(__file__).parents[2] / "bible" / "faerun"
+OTHERS: dict[str, tuple[str, ...]] = {
+    "crosscheck": ("crosscheck", "tale.md", "--no-pcv", "--model", "openai:m"),
+    "stress": ("stress", "tale.md", "--tester", "openai:m", "--judge", "openai:n"),
+    "generate": ("generate", "--bible", str(BIBLE), "--out", "run", "--model", "openai:m"),
+    "notary-eval": ("notary-eval", "tale.md", "--model", "openai:m"),
+}
+ASKED = {
+    # what the server plays, and how many requests it sees: of four rubrics; of three plans, each asked for once more where the
+    # answer is useless; of a draft, and its reading where the draft is words of any kind; of one reading
+    "429": {"crosscheck": 16, "stress": 12, "generate": 4, "notary-eval": 4},
+    "500": {"crosscheck": 16, "stress": 12, "generate": 4, "notary-eval": 4},
+    "half a JSON": {"crosscheck": 4, "stress": 6, "generate": 2, "notary-eval": 1},
+    "empty text": {"crosscheck": 4, "stress": 6, "generate": 1, "notary-eval": 1},
+    "cut off": {"crosscheck": 4, "stress": 6, "generate": 1, "notary-eval": 1},
+    "never answering": {"crosscheck": 8, "stress": 6, "generate": 2, "notary-eval": 2},
+}
+WORDS = {"429": "too much to do (429)", "500": "it failed (500)", "half a JSON": "openai:m: the answer is not JSON",
+         "empty text": "the answer is empty", "cut off": "the answer was cut off", "never answering": "no whole answer within"}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", OTHERS)
+@pytest.mark.parametrize("fault", ASKED)
+def test_in_every_other_command_a_fault_is_named_and_in_no_figure(
+    command: str, fault: str, locked: Path, server: FaultServer, behind: Models, ludic: Ludic
+) -> None:
+    """The call was right, so the exit code is 1; what was measured is null, and not 0."""
+    (played,) = (row[1] for row in FAULTS if row[0] == fault)
+    server.play(*played("openai"))
+    ran = ludic(*OTHERS[command], "--json")
+    assert (ran.code, len(server.asked)) == (1, ASKED[fault][command])
+    words = WORDS[fault].replace("openai:m: ", "") if command == "stress" else WORDS[fault]
+    assert words in ran.out + ran.err
+    if command == "generate":
+        assert not list(locked.rglob("decision-*.json"))
+        return
+    found = json.loads(ran.out)
+    if command == "crosscheck":
+        assert {row["judge"] for row in found["stories"][0]["rows"]} == {None}
+    elif command == "stress":
+        assert (found["stories"][0]["effort"], found["stories"][0]["diversity"]) == (None, None)
+    else:
+        assert (found["lpi_error"], found["pcv_error"], found["gate"]["both"]) == (None, None, 0)
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_in_every_other_command_a_key_that_is_not_taken_is_a_wrong_call(
+    command: str, locked: Path, server: FaultServer, behind: Models, ludic: Ludic
+) -> None:
+    server.play(failed("openai", 401))
+    ran = ludic(*OTHERS[command])
+    assert ran.code == 2
+    assert "the key is not accepted" in ran.err
+
+
+def test_a_record_that_is_no_folder_is_told_before_anybody_is_asked(
+    tale: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch, ludic: Ludic
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    server.play(reply("openai", GOOD))
+    (tale / "kept").write_text("a file", encoding="utf-8")
+    ran = ludic("extract", "tale.md", "--model", "openai:m", "--record", "kept")
+    assert (ran.code, server.asked, ran.out) == (2, [], "")
+    assert ran.faults == ["ludic: kept: --record: this is no folder; allowed: a folder, also a new one"]
+    assert not (tale / "tale.ledger.json").exists()

@@ -66,8 +66,21 @@ def test_a_prompt_that_cannot_fit_is_refused_before_it_is_sent(server: FaultServ
     with pytest.raises(ModelError) as caught:
         models("ollama").complete("word " * 30_000, max_tokens=1000)
     assert (caught.value.kind, server.asked) == ("too-long", [])
-    # 150,000 / 3 + 64 + 1000 = 51,064, which is 10,104 more than 40,960
-    assert "51,064 tokens where 40,960 fit, 10,104 too many" in str(caught.value)
+    # 150,000 / 3 + 64 = 50,064, which is 9,104 more than 40,960
+    assert "50,064 tokens where 40,960 fit, 9,104 too many" in str(caught.value)
+
+
+def test_a_prompt_that_fits_without_its_answer_is_not_called_too_long(
+    server: FaultServer, models: Models
+) -> None:
+    server.play(said("ollama", "x"))
+    with pytest.raises(ModelError) as caught:
+        models("ollama").complete("word " * 300, max_tokens=40_900)
+    assert (caught.value.kind, server.asked) == ("too-long", [])
+    # 1,500 / 3 + 64 = 564 to read; 564 + 40,900 is 504 more than 40,960, of which 40,396 are left for the answer
+    assert "564 tokens to read and 40,900 to write where 40,960 fit, 504 too many" in str(caught.value)
+    assert "at most 40,396 (--max-tokens)" in str(caught.value)
+    assert "prompt is too long" not in str(caught.value)
 
 
 @pytest.mark.parametrize("read", [4096, 5000, 300])

@@ -14,6 +14,7 @@ from ludic_deepeval.llm.budget import Budget, Meter
 from ludic_deepeval.llm.loop import run
 from ludic_deepeval.lockfile import load_lockfile, verify
 from ludic_deepeval.notary import Settings, extract, notary_for, parts
+from ludic_deepeval.prompts import load_prompt
 from ludic_deepeval.reanchor import relock
 from ludic_deepeval.text import Prose
 from tests.llm_faults import KEY, FaultServer, Step
@@ -68,8 +69,12 @@ def test_a_story_that_fits_is_one_call_and_its_ledger_stands_on_its_words() -> N
         ("mysteries", "bell"),
     ]
     assert (lock.notary.kind, lock.notary.model, lock.notary.repetition) == ("model", "scripted:test", 1)
-    assert lock.notary.prompt is not None
     assert lock.notary == notary_for("scripted:test", Settings())
+    # Both prompts that can put words into it, by their hashes; the second only where it may be asked.
+    for found, role in ((lock.notary.prompt, "notary"), (lock.notary.again, "notary-again")):
+        assert found is not None
+        assert found.sha256 == load_prompt(role).sha256
+    assert notary_for("scripted:test", Settings(ask_again=False)).again is None
     assert {"temperature", "seed", "part"} <= set(lock.notary.options)
 
 

@@ -1,6 +1,7 @@
 """Weighted kappa by hand; corrupted gold ledgers whose rates the evaluation must give back; the command."""
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,12 +12,14 @@ import ludic_deepeval.cli_notary_eval as command
 from ludic_deepeval.check import Checker
 from ludic_deepeval.corruption import Corrupted, Rates, corrupt
 from ludic_deepeval.errors import InputError
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.kappa import weighted_kappa
 from ludic_deepeval.lockfile import load_lockfile, verify, write_lockfile
 from ludic_deepeval.notary_eval import Evaluation, Pair, evaluate
 from ludic_deepeval.outcome import Scored
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.sources import find_stories, read_story
-from tests.ludic.conftest import Ludic
+from tests.ludic.conftest import CtrlC, Ludic
 from tests.ludic.scripted import TALE_SAID, Scripted
 
 SHIPPED = Path(__file__).parents[2] / "test_cases" / "backstories"
@@ -139,6 +142,15 @@ def test_what_is_no_rate_is_refused(rate: float) -> None:
 # The command
 
 
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+    """A scripted model in the place of the one that is named."""
+    model = Scripted(lambda _: TALE_SAID, "ollama:qwen3:14b")
+    for module in (command, extracting):
+        monkeypatch.setattr(module, "open_asked", lambda *_: model)
+    return model
+
+
 def test_ready_lockfiles_are_scored_without_a_model(locked: Path, ludic: Ludic, tmp_path: Path) -> None:
     """The hook's tier is 3 for 1. LPI: RTN loses .3·(1 − .2)/5 = .048, UCR 1, so LPI −.4·.048 − .2 = −.2192."""
     story = read_story(locked / "tale.md")
@@ -160,15 +172,10 @@ def test_ready_lockfiles_are_scored_without_a_model(locked: Path, ludic: Ludic, 
     assert "tale.md: LPI -0.22, PCV +0.0, falls short in both" in told
 
 
-def test_a_model_is_scored_and_nothing_is_written(
-    locked: Path, ludic: Ludic, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = Scripted(lambda _: TALE_SAID, "ollama:qwen3:14b")
-    monkeypatch.setattr(command, "open_asked", lambda *_: model)
-    monkeypatch.setattr(extracting, "open_asked", lambda *_: model)
+def test_a_model_is_scored_and_nothing_is_written(locked: Path, ludic: Ludic, scripted: Scripted) -> None:
     before = (locked / "tale.ledger.json").read_bytes()
     ran = ludic("notary-eval", ".", "--model", "ollama:qwen3:14b", "--json")
-    assert (ran.code, len(model.asked)) == (0, 1)
+    assert (ran.code, len(scripted.asked)) == (0, 1)
     assert all(row["f1"] == 1 for row in json.loads(ran.out)["kinds"])
     assert (locked / "tale.ledger.json").read_bytes() == before
 
@@ -185,3 +192,48 @@ def test_a_story_without_a_reading_is_told_and_counts_in_nothing(
 def test_stories_without_marks_by_hand_are_no_gold(tale: Path, ludic: Ludic) -> None:
     ran = ludic("notary-eval", ".", "--against", ".")
     assert (ran.code, "no marks made by hand" in ran.err) == (2, True)
+
+
+def test_a_spent_budget_ends_with_1_and_says_what_has_no_reading(
+    locked: Path, ludic: Ludic, scripted: Scripted
+) -> None:
+    ran = ludic("notary-eval", "tale.md", "--model", "ollama:qwen3:14b", "--budget-calls", 0)
+    assert (ran.code, ran.err, scripted.asked) == (1, "", [])
+    assert "tale.md: no reading: the budget of 0 calls is spent" in ran.out
+
+
+def test_ctrl_c_scores_what_was_read(
+    locked: Path, ludic: Ludic, scripted: Scripted, ctrl_c_at: CtrlC
+) -> None:
+    for path in sorted(locked.glob("tale.*")):
+        shutil.copy(path, locked / path.name.replace("tale", "other"))
+    ctrl_c_at(scripted, 1)
+    ran = ludic("notary-eval", ".", "--model", "ollama:qwen3:14b", "--concurrency", 1)
+    assert ran.code == 130
+    assert "ollama:qwen3:14b against marks made by hand, 1 story" in ran.out
+    assert "tale.md: no reading: interrupted" in ran.out
+
+
+def test_a_dry_run_counts_and_asks_nobody(locked: Path, ludic: Ludic, scripted: Scripted) -> None:
+    ran = ludic("notary-eval", ".", "--model", "ollama:qwen3:14b", "--max-tokens", 900, "--dry-run", "--json")
+    found = json.loads(ran.out)
+    assert (ran.code, scripted.asked, found["stories"]) == (0, [], 1)
+    assert (found["at_most"]["calls"], found["at_most"]["completion_tokens"]) == (1, 900)
+    wrong = ludic("notary-eval", ".", "--against", ".", "--dry-run")
+    assert (wrong.code, wrong.faults) == (
+        2,
+        ["ludic: --against: given with --dry-run; lockfiles cost nothing"],
+    )
+
+
+def test_a_cosy_story_is_asked_the_questions_that_extract_would_ask(
+    locked: Path, ludic: Ludic, scripted: Scripted
+) -> None:
+    """What is scored is the prompt that is used, and a cosy story has its genre's."""
+    ludic("notary-eval", "tale.md", "--model", "ollama:qwen3:14b", "--max-tokens", 900)
+    story = (locked / "tale.md").read_text(encoding="utf-8")
+    (locked / "tale.md").write_text(f"---\nprofile: cosy\n---\n{story}", encoding="utf-8")
+    ludic("notary-eval", "tale.md", "--model", "ollama:qwen3:14b", "--max-tokens", 900)
+    plain, cosy = scripted.asked
+    assert (plain.system, plain.max_tokens) == (prompt_for("notary").system, 900)
+    assert cosy.system == prompt_for("notary", Policy(profile="cosy")).system != plain.system

@@ -37,7 +37,7 @@ from ludic_deepeval.rubrics import COMPONENTS, NAMES, Judged, Rubric, judged, re
 from ludic_deepeval.scoring import score_ledger
 from ludic_deepeval.sources import find_stories
 from tests.letter_judge import score, to_the_letter
-from tests.ludic.conftest import Ludic
+from tests.ludic.conftest import CtrlC, Ludic
 from tests.scripted_turns import READY, WEAK, Scripted, bare
 
 STORIES = Path(__file__).parents[2] / "test_cases" / "backstories"
@@ -604,7 +604,7 @@ def test_a_malformed_answer_is_told_and_is_no_figure(judge: Scripted, ludic: Lud
     rows = {row["name"]: row for row in told["stories"][0]["rows"]}
     assert {row["verdict"] for row in rows.values()} == {"unmeasured"}
     assert rows["rtn"]["judge"] is None
-    assert rows["rtn"]["reason"].startswith("malformed: scripted: the answer is not JSON")
+    assert rows["rtn"]["reason"].startswith("malformed: ollama:scripted: the answer is not JSON")
 
 
 def test_a_spent_budget_keeps_what_is_done_and_says_what_is_left(judge: Scripted, ludic: Ludic) -> None:
@@ -613,6 +613,20 @@ def test_a_spent_budget_keeps_what_is_done_and_says_what_is_left(judge: Scripted
     assert ran.code == 1
     assert "five-doors.md" in ran.out
     assert "the budget of 6 calls is spent" in ran.faults[0]
+    assert ran.faults[1].startswith("left: ")
+    assert ran.faults[1].endswith("three-liens.md")
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_what_is_left(
+    judge: Scripted, ludic: Ludic, ctrl_c_at: CtrlC
+) -> None:
+    """Ctrl-C at the second story's first question."""
+    two = [STORIES / f"{name}.md" for name in ("five-doors", "three-liens")]
+    ctrl_c_at(judge, 4)
+    ran = ludic("crosscheck", *two, "--no-pcv", "--concurrency", 1, "--json")
+    assert ran.code == 130
+    assert [story["id"] for story in json.loads(ran.out)["stories"]] == ["five-doors"]
+    assert ran.faults[0] == "interrupted"
     assert ran.faults[1].startswith("left: ")
     assert ran.faults[1].endswith("three-liens.md")
 
@@ -640,8 +654,9 @@ def test_a_server_that_is_not_there_is_one_line(ludic: Ludic, monkeypatch: pytes
     monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
     monkeypatch.delenv("LUDIC_MODEL", raising=False)
     ran = ludic("crosscheck", STORIES / "three-liens.md", "--no-pcv")
-    assert ran.code == 2
-    assert "no server at http://127.0.0.1:9" in ran.faults[0]
+    assert (ran.code, ran.out, len(ran.faults)) == (2, "", 1)
+    assert "no server at http://127.0.0.1:9" in ran.err
+    assert "ludic annotate" in ran.err
 
 
 def test_an_unread_story_is_told_apart(judge: Scripted, tale: Path, ludic: Ludic) -> None:

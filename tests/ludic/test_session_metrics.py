@@ -15,9 +15,11 @@ from deepeval.evaluate.configs import AsyncConfig, CacheConfig, DisplayConfig
 from deepeval.metrics.utils import copy_metrics
 from deepeval.test_case import LLMTestCase
 
+from ludic_deepeval.genre_prompts import prompt_for
 from ludic_deepeval.llm.recorded import RecordedModel, RecordingModel, Recordings
 from ludic_deepeval.lockfile import load_lockfile
 from ludic_deepeval.metrics import AdaptationEffortMetric, BranchingDiversityMetric, session_case
+from ludic_deepeval.policy import Policy
 from ludic_deepeval.session import load_session
 from test_cases.sessions.make import make, scripts
 from tests.scripted import SEEDS, Scripted, all_invented, judge_by, outline, seed_of
@@ -215,6 +217,17 @@ def test_without_a_session_the_models_are_asked(is_awaited: bool) -> None:
     diversity = BranchingDiversityMetric(tester=planner, judge=osk_is_known())
     # People share one of three in each pair, and there are no threads, which count as the same: 1 − (1 + 3)/6.
     assert diversity.measure(story_case()) == float(Fraction(1, 3))
+
+
+def test_a_live_trial_of_a_cosy_story_is_planned_as_a_cosy_session() -> None:
+    """As `ludic stress` plans it: the genre's own prompt, and not the campaign's."""
+    for profile in ("campaign", "cosy"):
+        planner = Scripted("tester", lambda _: outline("Osk"))
+        metric = AdaptationEffortMetric(tester=planner, judge=osk_is_known(), profile=profile)
+        metric.measure(story_case())
+        assert metric.error is None
+        prompt = prompt_for("stress", Policy(profile=profile))
+        assert {request.system for request in planner.asked} == {prompt.system}
 
 
 def test_a_live_trial_that_cannot_be_labelled_is_an_error() -> None:

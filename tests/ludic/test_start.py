@@ -84,8 +84,10 @@ def test_the_program_ends_with_all_said_and_the_exit_code(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    code = f"{sys.executable} -m ludic_deepeval check '{STORY}' --json | true; echo ${{PIPESTATUS[0]}}"
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [f"check '{STORY}' --json", "schema", f"advise '{STORY}' --json"])
+def test_a_reader_that_has_seen_enough_is_no_error(words: str, unbuffered: str) -> None:
+    code = f"PYTHONUNBUFFERED={unbuffered} {sys.executable} -m ludic_deepeval {words} | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", code], capture_output=True, encoding="utf-8", check=False)
     assert (done.stdout.strip(), done.stderr) == ("0", "")
 
