@@ -17,7 +17,7 @@ from ludic_deepeval.lockfile import Lockfile, load_lockfile, sheet_digest, verif
 from ludic_deepeval.outcome import Outcome, Scored, Unscored
 from ludic_deepeval.policy import Policy
 from ludic_deepeval.scoring import Gate, score_ledger
-from ludic_deepeval.settings import find_policy
+from ludic_deepeval.settings import StoryPolicies
 from ludic_deepeval.sources import Story, find_stories, read_story
 
 if TYPE_CHECKING:
@@ -176,28 +176,13 @@ class Checker:
     def __init__(
         self, policy: Policy | None = None, *, profile: str | None = None, lore: Lore | None = None
     ) -> None:
-        self._policy = policy
+        self._policies = StoryPolicies(policy, profile)
         self._lore = lore
-        self._profile = profile
         self._bibles: dict[Path, Bible] = {}
-        self._policies: dict[Path, Policy] = {}
 
     def policy_for(self, story: Story) -> Policy:
         """The policy that a story is judged under: profile of the call, of the story, of the configuration."""
-        policy = self._policy
-        if policy is None:
-            folder = story.path.absolute().parent
-            if folder not in self._policies:
-                self._policies[folder] = find_policy(folder)[0]
-            policy = self._policies[folder]
-        wanted = self._profile or story.front.profile
-        try:
-            return policy.with_profile(wanted)
-        except InputError as error:
-            if error.where != "profile":
-                raise
-            # Under the story's own name: which profiles there are depends on the folder that it lies in.
-            raise InputError(story.file, error.found, where="profile", allowed=error.allowed) from None
+        return self._policies.of(story)
 
     def bible_for(self, story: Story) -> "Bible | None":
         """The bible that prose is held against, else the one that the front matter names, else the one that the story brings."""

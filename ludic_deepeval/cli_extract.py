@@ -195,13 +195,14 @@ def _plans(
     paths: list[Path], model: str, settings: "Settings", *, changed: bool, force: bool
 ) -> "tuple[list[Plan], list[InputError]]":
     from ludic_deepeval.extracting import plan
+    from ludic_deepeval.settings import StoryPolicies
     from ludic_deepeval.sources import find_stories, read_story
 
-    plans, errors = [], []
+    plans, errors, policies = [], [], StoryPolicies()
     for path in find_stories(paths):
         try:
             story = read_story(path)
-            plans.append(plan(story, model, settings, changed=changed, force=force))
+            plans.append(plan(story, model, settings, changed=changed, force=force, policies=policies))
             for _, message in story.remarks:
                 note(f"{path}: {message}")
         except InputError as error:

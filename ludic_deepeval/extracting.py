@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ludic_deepeval.check import Checker
 from ludic_deepeval.errors import InputError, ModelError
 from ludic_deepeval.llm.budget import Meter
 from ludic_deepeval.llm.client import ChatModel, Request
@@ -12,6 +11,7 @@ from ludic_deepeval.llm.pool import Stopped, work_through
 from ludic_deepeval.lockfile import Lockfile, load_lockfile
 from ludic_deepeval.notary import Extraction, Settings, extract, notary_for, requests_for
 from ludic_deepeval.reanchor import relock
+from ludic_deepeval.settings import StoryPolicies
 from ludic_deepeval.sources import Story
 
 Action: TypeAlias = Literal["read", "read-new", "unchanged"]
@@ -35,7 +35,15 @@ class Plan:
     known: Lockfile | None = None
 
 
-def plan(story: Story, model: str, settings: Settings, *, changed: bool = False, force: bool = False) -> Plan:
+def plan(
+    story: Story,
+    model: str,
+    settings: Settings,
+    *,
+    changed: bool = False,
+    force: bool = False,
+    policies: StoryPolicies | None = None,
+) -> Plan:
     """Say what reading a story takes.
 
     Args:
@@ -44,13 +52,16 @@ def plan(story: Story, model: str, settings: Settings, *, changed: bool = False,
         settings: How it would be asked; unless they name a policy, the story's own decides on the questions.
         changed: Read only paragraphs that nobody has read, where the same notary read the others.
         force: Read what is read already, and write over marks that were made by hand.
+        policies: Where the story's own policy is looked for; one for many stories reads a folder's settings once.
 
     Raises:
         InputError: No prose, a lockfile that cannot be read, or one that a person made (without `force`).
     """
     if not story.prose.body:
         raise InputError(story.path, "no prose in this file", allowed="a story")
-    settings = settings if settings.policy else replace(settings, policy=Checker().policy_for(story))
+    settings = (
+        settings if settings.policy else replace(settings, policy=(policies or StoryPolicies()).of(story))
+    )
     if not story.lockfile.exists():
         return Plan(story, "read", settings)
     lock = load_lockfile(story.lockfile)

@@ -5,12 +5,15 @@ from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ludic_deepeval.codes import CODES, GROUPS, SEVERITIES
 from ludic_deepeval.errors import InputError, clean, shown
 from ludic_deepeval.files import read_toml
 from ludic_deepeval.policy import PROFILE_NAME, PROFILES, Policy
+
+if TYPE_CHECKING:
+    from ludic_deepeval.sources import Story
 
 FILES: Final = ("ludic.toml", "pyproject.toml")  # in a folder, the first that has settings decides
 SETTINGS: Final = frozenset(item.name for item in fields(Policy)) - {"genre", "general"}
@@ -156,6 +159,41 @@ def find_policy(start: Path) -> tuple[Policy, Path | None]:
     """Return the policy in force for a folder and the file that it comes from (see `find_table`)."""
     table, path = find_table(start)
     return (Policy(), None) if path is None else (policy_from(table, path), path)
+
+
+class StoryPolicies:
+    """The policy of each story, with the settings of a folder read once.
+
+    Args:
+        policy: The policy for every story; None looks for each story's own (`find_policy`).
+        profile: A profile that overrides the stories' own.
+    """
+
+    def __init__(self, policy: Policy | None = None, profile: str | None = None) -> None:
+        self._policy = policy
+        self._profile = profile
+        self._found: dict[Path, Policy] = {}
+
+    def of(self, story: "Story") -> Policy:
+        """The policy that a story is judged under: profile of the call, of the story, of the configuration.
+
+        Raises:
+            InputError: Settings that cannot be read, or a profile that there is not.
+        """
+        policy = self._policy
+        if policy is None:
+            folder = story.path.absolute().parent
+            if folder not in self._found:
+                self._found[folder] = find_policy(folder)[0]
+            policy = self._found[folder]
+        wanted = self._profile or story.front.profile
+        try:
+            return policy.with_profile(wanted)
+        except InputError as error:
+            if error.where != "profile":
+                raise
+            # Under the story's own name: which profiles there are depends on the folder that it lies in.
+            raise InputError(story.file, error.found, where="profile", allowed=error.allowed) from None
 
 
 def find_table(start: Path) -> tuple[dict[str, Any], Path | None]:
