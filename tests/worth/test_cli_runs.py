@@ -1,6 +1,7 @@
 """The commands at a terminal: run, import-run, score over records, compare, humans clean."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -308,3 +309,10 @@ def test_a_matrix_runs_as_one_command(worth: Worth, folder: Path, tmp_path: Path
     assert code == 0
     assert "4 runs: 2 prompts, 1 model, 2 repetitions" in out
     assert not (tmp_path / "worth-runs" / FILE).exists()
+
+
+def test_the_package_runs_as_the_command() -> None:
+    command = [sys.executable, "-m", "worth_deepeval", "validate", "absent"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("worth: absent")

@@ -119,7 +119,7 @@ def _sentences(paragraph: str, language: Language, *, speeches: bool, file: obje
         raise InputError(
             "sentencex",
             "not installed, and sentences cannot be told apart without it",
-            hint="install the extra episodes, or put one sentence on each line and use --lines",
+            hint="pip install 'ludic-worth[episodes]'; worth new --lines needs none, where each line is a sentence",
         ) from None
     flat = " ".join(paragraph.split())
     if len(flat) > MAX_PARAGRAPH:

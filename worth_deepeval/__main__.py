@@ -1,0 +1,6 @@
+"""`python -m worth_deepeval`: the command `worth`."""
+
+from worth_deepeval.cli import main
+
+if __name__ == "__main__":
+    main()
