@@ -1,7 +1,5 @@
 """The commands `ludic study …`: run, resume, status, amend, report."""
 
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.terminal import complain, note, print_json, say
+from ludic_deepeval.terminal import complain, note, print_json, say, say_now
 
 if TYPE_CHECKING:
     from ludic_deepeval.studies.frozen import Sidecar
@@ -194,20 +192,9 @@ def _teller(*, quiet: bool) -> "Callable[[Line, Progress], None]":
         from ludic_deepeval.studies.wording import line_text, progress_text
 
         if not quiet:
-            try:
-                say(f"{progress_text(progress)}  {line_text(line)}")
-                sys.stdout.flush()  # a log is read while the study runs
-            except BrokenPipeError:
-                _read_by_nobody()
+            say_now(f"{progress_text(progress)}  {line_text(line)}")
 
     return tell
-
-
-def _read_by_nobody() -> None:
-    """Go on without a reader: `| head` has seen enough, and the study is not at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 def _ended(store: "Store", plan: "StudyPlan", found: "Run", *, as_json: bool) -> int:

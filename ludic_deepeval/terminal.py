@@ -38,6 +38,17 @@ def say(line: str) -> None:
     print(line)  # noqa: T201
 
 
+def say_now(line: str) -> None:
+    """Print a line of what goes on for long: a log is read meanwhile, and the run goes on when nobody reads any more (`| head`)."""
+    try:
+        say(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 def complain(error: LudicError, program: str = "ludic") -> None:
     """Print an error on standard error."""
     print(f"{program}: {error}", file=sys.stderr)  # noqa: T201

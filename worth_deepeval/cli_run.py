@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.terminal import print_json, say
+from ludic_deepeval.terminal import print_json, say, say_now
 
 if TYPE_CHECKING:
     from worth_deepeval.conditions import Condition
@@ -83,7 +83,7 @@ def run(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     ahead = preview_of(everything, before, retry=retry_failed)
     resume = shlex.join(["worth", *(word for word in sys.argv[1:] if word != "--dry-run")])
     done = len(everything) - ahead.calls
-    tell = (lambda line: print(line, file=sys.stderr, flush=True)) if as_json else say  # noqa: T201
+    tell = (lambda line: print(line, file=sys.stderr, flush=True)) if as_json else say_now  # noqa: T201
     tell(
         f"{len(everything):,} {_word(len(everything), 'run')}: {len(cells)} {_word(len(cells), 'prompt')},"
         f" {len(models)} {_word(len(models), 'model')}, {count} {_word(count, 'repetition')}; {done:,} recorded already"

@@ -63,6 +63,23 @@ def test_a_run_says_what_it_would_ask_how_it_goes_on_and_what_came_of_it(
     assert "2 recorded already" in worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")[1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+def test_runs_go_on_when_nobody_reads_what_they_say(folder: Path, tmp_path: Path) -> None:
+    """As with `worth run … | head -1`: each line is written at once, and the first that finds no reader ends nothing."""
+    model = tape(folder, tmp_path / "tape", *[REPLY] * 5)
+    command = [sys.executable, "-m", "worth_deepeval", "run", folder, "--model", model, "--out", "runs"]
+    with subprocess.Popen(
+        list(map(str, command)), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as done:
+        assert done.stdout is not None
+        assert done.stderr is not None
+        assert done.stdout.readline().startswith("5 runs: ")
+        done.stdout.close()
+        assert done.stderr.read() == ""
+    assert done.returncode == 0
+    assert len(read_records(tmp_path / "runs")) == 5
+
+
 def test_what_was_run_can_be_reported(worth: Worth, folder: Path, tmp_path: Path) -> None:
     model = tape(folder, tmp_path / "tape", REPLY, "no", REPLY)
     assert worth("run", folder, "--model", model, "--runs", 2, "--out", "runs")[0] == 0
