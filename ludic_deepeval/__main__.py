@@ -52,7 +52,7 @@ def main() -> None:
     if sys.argv[1:2] == ["extract"]:
         from ludic_deepeval.cli_extract import main as extract  # noqa: PLC0415
 
-        extract(sys.argv[2:])
+        _leave(extract(sys.argv[2:]))
     elif call is None:
         from ludic_deepeval.cli import main as full  # noqa: PLC0415
 

@@ -1,6 +1,5 @@
 """`ludic extract`: prose in, grounded ledgers and lockfiles out, read by a model."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,8 +115,8 @@ def extract(  # noqa: PLR0913, PLR0917  # one argument an option of the command
     _end(errors, _code(run, report))
 
 
-def main(words: list[str]) -> None:
-    """Run this command alone, without those that it does not need."""
+def main(words: list[str]) -> int:
+    """Run this command alone, without those that it does not need, and return its exit code."""
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command()(extract)
 
@@ -125,7 +124,7 @@ def main(words: list[str]) -> None:
         alone(words, prog_name="ludic extract")
         return 0
 
-    sys.exit(guarded(run))
+    return guarded(run)
 
 
 def say_cost(name: str, plans: "list[Plan]", jobs: "list[Job]", *, as_json: bool) -> None:
