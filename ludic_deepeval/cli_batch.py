@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from ludic_deepeval.errors import InputError, ModelError, clean
-from ludic_deepeval.terminal import complain, note
+from ludic_deepeval.terminal import INTERRUPTED, complain, note
 
 if TYPE_CHECKING:
     from ludic_deepeval.extracting import Job
     from ludic_deepeval.llm.budget import Budget
     from ludic_deepeval.llm.client import Model
-
-_INTERRUPTED = 130
 
 
 def from_batch(
@@ -61,7 +59,7 @@ def from_batch(
     batched = wait_for(model, handed, [request for _, request in ready], note)
     if batched is None:
         note(f"no longer waiting; the batch goes on at the server, and the same command goes on with {file}")
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
     left = "" if len(ready) == len(asked) else f"not in the batch of {file}, new or changed since"
     answering: Model = RecordingModel(batched, Recordings(record)) if record else batched
     return answering, [job for job, _ in ready], left

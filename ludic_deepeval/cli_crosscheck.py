@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ludic_deepeval.errors import InputError, ModelError, clean
-from ludic_deepeval.terminal import complain, note, print_json, require_profile, say
+from ludic_deepeval.terminal import INTERRUPTED, complain, note, print_json, require_profile, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.check import StoryResult
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.llm.budget import Meter
     from ludic_deepeval.llm.client import ChatModel
     from ludic_deepeval.rubrics import RubricKind
-
-
-_INTERRUPTED = 130
 
 
 def register(app: typer.Typer) -> None:
@@ -171,7 +168,7 @@ class _Run:
             note(f"left: {', '.join(left)}")
             if isinstance(error, ModelError):
                 return 2 if error.wrong_call else 1
-            return _INTERRUPTED
+            return INTERRUPTED
         return 1 if unread or any(one.flagged or one.unmeasured for one in done) else 0
 
     def _each(

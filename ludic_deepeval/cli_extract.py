@@ -8,7 +8,7 @@ import typer
 
 from ludic_deepeval.cli_batch import from_batch
 from ludic_deepeval.errors import InputError, LudicError, ModelError, clean
-from ludic_deepeval.terminal import complain, guarded, note, print_json, say
+from ludic_deepeval.terminal import INTERRUPTED, complain, guarded, note, print_json, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.extracting import Job, Plan, Read, Run
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.sources import Story
     from ludic_deepeval.stability import Stability
 
-_INTERRUPTED = 130
 
 Stories = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Stories, or folders of stories.")]
 ModelOption = Annotated[
@@ -276,7 +275,7 @@ def _code(run: "Run | None", report: "Report") -> int:
     if run is None:
         return 0
     if run.stopped == "interrupted":
-        return _INTERRUPTED
+        return INTERRUPTED
     failed = [one for one in run.results if isinstance(one, ModelError)]
     stop = [run.stopped] if isinstance(run.stopped, ModelError) else []
     if any(error.wrong_call for error in (*failed, *stop)):

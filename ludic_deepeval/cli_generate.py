@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ludic_deepeval.errors import InputError, ModelError, clean
-from ludic_deepeval.terminal import complain, note, print_json, require_profile, say
+from ludic_deepeval.terminal import INTERRUPTED, complain, note, print_json, require_profile, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.bible import Bible
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.trial_plan import Setting
 
 _MOST = 100
-_INTERRUPTED = 130
 
 
 def register(app: typer.Typer) -> None:
@@ -259,7 +258,7 @@ def _stopped(ended: ModelError | KeyboardInterrupt, folder: Path, job: _Job) -> 
         note(f"{job.meter.spent}; what was done is in {folder}, and the same command goes on from there")
     if isinstance(ended, ModelError):
         return 2 if ended.wrong_call else 1
-    return _INTERRUPTED
+    return INTERRUPTED
 
 
 def _both(plans: "list[tuple[Path, Plan]]", job: _Job, *, as_json: bool) -> int:

@@ -20,7 +20,7 @@ from ludic_deepeval.cli_extract import (
     say_cost,
 )
 from ludic_deepeval.errors import InputError, ModelError
-from ludic_deepeval.terminal import complain, print_json, say
+from ludic_deepeval.terminal import INTERRUPTED, complain, print_json, say
 
 if TYPE_CHECKING:
     from ludic_deepeval.extracting import Job
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ludic_deepeval.lockfile import Lockfile
     from ludic_deepeval.notary_eval import Pair
     from ludic_deepeval.sources import Story
-
-_INTERRUPTED = 130
 
 
 def notary_eval(  # noqa: PLR0913, PLR0917  # one argument an option of the command
@@ -84,7 +82,7 @@ def notary_eval(  # noqa: PLR0913, PLR0917  # one argument an option of the comm
             say(line)
     for error in errors:
         complain(error)
-    raise typer.Exit(2 if errors else _INTERRUPTED if interrupted else 1 if missing else 0)
+    raise typer.Exit(2 if errors else INTERRUPTED if interrupted else 1 if missing else 0)
 
 
 Gold = dict[Path, "tuple[Story, Lockfile]"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.terminal import complain, note, print_json, say, say_now
+from ludic_deepeval.terminal import INTERRUPTED, complain, note, print_json, say, say_now
 
 if TYPE_CHECKING:
     from ludic_deepeval.studies.frozen import Sidecar
@@ -228,7 +228,7 @@ def _ended(store: "Store", plan: "StudyPlan", found: "Run", *, as_json: bool) ->
     if isinstance(stopped, ModelError):
         complain(stopped)
         return 1 if stopped.kind == "budget" else 2
-    return 130 if stopped == "interrupted" else 1 if left else 0
+    return INTERRUPTED if stopped == "interrupted" else 1 if left else 0
 
 
 def _preview(plan: "StudyPlan", *, as_json: bool) -> None:

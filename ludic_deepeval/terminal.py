@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _COLOURS: Final = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
 _LONG_RUN: Final = 50
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 def painter() -> Callable[[str, str], str]:
@@ -253,5 +255,5 @@ def guarded(command: Callable[[], int], program: str = "ludic") -> int:
         sys.stdout = None
         return 0
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return code

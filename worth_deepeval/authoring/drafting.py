@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 from ludic_deepeval.errors import InputError, clean
-from ludic_deepeval.files import MAX_YAML_BYTES, write_atomic
+from ludic_deepeval.files import MAX_YAML_BYTES, make_folder, write_atomic
 from ludic_deepeval.ledger import load_model
 from worth_deepeval.authoring.splitting import Language
 from worth_deepeval.episode import Episode, Key
@@ -139,9 +139,6 @@ def write_draft(text: str, folder: Path, *, force: bool = False) -> Path:
     file = folder / "episode.yaml"
     if not force and (file.exists() or file.is_symlink()):
         raise InputError(file, "is there already", hint="give another --out, or --force to write over it")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(folder, f"cannot be made ({error.strerror or 'error'})") from None
+    make_folder(folder)
     write_atomic(file, text)
     return file
